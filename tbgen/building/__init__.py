@@ -16,6 +16,7 @@
 *Supporting tables* of a material are those that its captures lead to. The *order* of a value is 0
 for mate or conversion, and k >= 1 for a decision by the repetition rules. An *army* is one side's
 pieces: king, *attackers*, which can cross the river, and *defenders* (advisors and elephants).
+`tbgen.indexing` defines slots, holes and canonical placements.
 
 Only `builder` and `packing` load the compiler, and only to build, to pack or to compute a digest.
 """

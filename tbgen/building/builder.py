@@ -1,12 +1,12 @@
-"""Build of tables in one process: one after another is solved, counted and written.
+"""Build of tables in one process, one after another: solve, count the values, write the file.
 
     `work`  ->  a task  ->  lock, open supporting tables, solve, write  ->  the next task
 
 A finished file is kept unless `Task.rebuild` is set. A file gets its name when complete, so an
 interrupted build continues with the next missing table, or from the last checkpoint of a long one
 (`states`). Builds that share a directory divide the work: each locks the table that it builds,
-skips locked tables, and uses finished ones. If the distances of a table exceed its code space, it
-is solved again with the next choice of `work.attempts`.
+postpones locked tables, and uses finished ones. If the distances of a table exceed its code space
+(`work`), it is solved again with the next choice of `work.attempts`.
 """
 
 from __future__ import annotations
@@ -101,13 +101,13 @@ class NotEnoughMemoryError(TablebaseError):
 
 
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
-    """Return the least memory of a build in bytes, and a clause that explains the figure.
+    """Return the bytes of memory that a build must have, and a clause that explains the number.
 
-    The figure is `COMPILER_BYTES` if that exceeds both `least` and `available`, and kernels must
-    still be compiled; otherwise it is `least`. It is also `least`, without a check of the kernels,
-    if `least` exceeds `available`, and the process has too little memory to load the compiler.
+    The number is `least`, unless kernels must still be compiled and `COMPILER_BYTES` exceeds both
+    `least` and `available`; then it is `COMPILER_BYTES`. If `least` exceeds `available`, and the
+    process has too little memory to load the compiler, it is `least`, whatever the kernels.
 
-    least : bytes that the table takes at least
+    least : bytes that solving the table takes with its arrays on disk
     available : bytes that the build may use
     ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
@@ -422,7 +422,7 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """Return a solved table's statistics, with a FEN of longest distance by side and order."""
+    """Return a table's statistics, with a position of longest distance by side and order."""
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}

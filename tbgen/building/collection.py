@@ -197,7 +197,7 @@ class Collection:
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : take `PlannedTable.worker_seconds`, those of one thread; else
+        by_workers : use the seconds of one thread, `PlannedTable.worker_seconds`; if False,
             `PlannedTable.seconds`
         """
         planned = {table.material.name: table for table in self.planned(threads)}
@@ -267,7 +267,7 @@ class ProcessLimits:
     jobs: int
     """Number of processes that run at once."""
     memory: int
-    """Bytes that all tables share; 0 for a single process, which is limited by its `Builder`."""
+    """Bytes that all tables share; 0 if the `Builder` of a single process sets the limit."""
     floor: int
     """Least bytes that each table is given, even if its planned memory is less."""
 
@@ -287,5 +287,8 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the processes for `--jobs auto`: `cores`, or 1 for `PARALLEL_SECONDS` or less."""
+    """Return the number of processes for `--jobs auto`.
+
+    This is `cores`, or 1 if all jobs together take at most `PARALLEL_SECONDS`.
+    """
     return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

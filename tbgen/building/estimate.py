@@ -53,8 +53,8 @@ or defenders of one kind at which two materials are no longer similar.
 """
 
 FEATURE_SCALE = 0.7
-"""Length scale of the kernel for all features but piece counts: root mean square, over the scaled
-features, of the differences of two materials.
+"""Length scale of the kernel for all features but piece counts: root mean square of the differences
+of the scaled features at which two materials are no longer similar.
 """
 
 SLOPE_DEVIATION = 0.07
@@ -111,7 +111,7 @@ class CostRegression:
         return (features - self._middle) * self._factor
 
     def _covariance(self, cases: Array) -> Array:
-        """Return the covariance (cases, known cases) of scaled features (cases, f)."""
+        """Return the covariances (m, n) of `cases`, scaled features (m, f), with n known cases."""
         features, armies = np.split(cases, [-len(_WIDTHS)], axis=1)
         known, known_armies = np.split(self._known, [-len(_WIDTHS)], axis=1)
         far = FEATURE_SCALE**2 * max(1, features.shape[1])
@@ -193,7 +193,10 @@ def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTab
 
 
 def _build_seconds(path: Path) -> float:
-    """Return the wall or the CPU seconds of a build: the fewer, since it may have been paused."""
+    """Return the wall or the CPU seconds of a build, whichever are fewer; 0 without a build record.
+
+    If the build was paused, its wall seconds include the pause.
+    """
     return min(read_build_record(path).values(), default=0.0)
 
 
@@ -253,19 +256,20 @@ class Estimates:
     def _bounds(self) -> tuple[float, float]:
         """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
 
-        Estimates are clipped to them, since the errors of estimates based on other estimates add
-        up. Cases whose time is ignored do not count for the rate.
+        Estimates are clipped to these bounds, since the errors of estimates based on other
+        estimates add up; but a density may be as high as its first guess. Cases whose time is
+        ignored do not count for the rate.
         """
         rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
         densities = [case.traits.density for case in self._cases]
         return min(rates, default=-math.inf), max(densities, default=math.inf)
 
     def _regression(self, defended: bool) -> CostRegression | None:
-        """Return the regression for materials with defenders, or without; None without cases.
+        """Return the regression for materials with or without defenders; None without cases.
 
         `Traits.rate` is learned from all cases, the other numbers only from cases with defenders if
-        `defended`, else only from cases without. With defenders first guesses err less, since a
-        table changes little when a defender is lost.
+        `defended`, else only from cases without. First guesses are better with defenders, since the
+        loss of a defender changes a table little.
         """
         if defended not in self._regressions and self._cases:
             _, _, features, differences, noises = zip(*self._cases, strict=True)
@@ -279,7 +283,10 @@ class Estimates:
         return self._regressions.get(defended)
 
     def _traits_of(self, material: Material) -> Traits:
-        """Return a table's traits under `wxf`: measured, or estimated and corrected by its file."""
+        """Return a table's traits under `wxf`: measured or estimated.
+
+        Density and outcomes of a finished table replace the estimated ones.
+        """
         if material.name not in self._traits:
             guess = self._guess(material)
             there = self._present.get(material.name)

@@ -36,14 +36,14 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.rule_sets import RuleSet
 
 _SCRATCH = "tbgen-exchange-"
-"""Prefix of the names of folders for tables that are on the way, in the temporary directory."""
+"""Prefix of the names of the folders that `scratch_folder` creates in the temporary directory."""
 
 _LOCK = ".lock"
-"""Name of a file in such a folder, which is locked while the folder is in use."""
+"""Name of a file in each scratch folder, locked while a process uses the folder."""
 
 
 class ExchangeError(OSError):
-    """Failure of an exchange address; `strerror` contains the address and its error message."""
+    """Failure at an exchange address; `strerror` has the address and the message of the cause."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Exchange:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Context manager: yields a new temporary folder, locked, which is removed at the end.
+    """Context manager: yields a new temporary folder, locked if possible; removes it at the end.
 
     Folders that killed processes have left are removed first. Raises `OSError`.
     """
@@ -199,16 +199,17 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 @dataclass(frozen=True)
 class RemoteTableBuilder:
-    """Function that workers without a shared directory call: download, build, upload a table."""
+    """Function by which workers without a shared directory build a table and exchange files."""
 
     table: TableBuilder
+    """Builder of the table; a scratch folder replaces its `directory`."""
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build a table, and upload it and its build record, unless the address has the table.
+        """Download supporting tables, build a table, and upload it with its build record.
 
-        With `Task.rebuild` it is built in any case. Returns the result of `TableBuilder`. Raises
-        the errors of `TableBuilder` and of `Exchange.get`.
+        If the address has the table, nothing is built, unless `Task.rebuild` is set. Returns the
+        result of `TableBuilder`. Raises the errors of `TableBuilder` and of `Exchange.get`.
         """
         task = start.job.payload
         assert isinstance(task, Task)

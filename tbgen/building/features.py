@@ -77,7 +77,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class WinBounds:
-    """Bounds of the share of positions that a side wins, from its supporting tables.
+    """Bounds of the share of positions that a side wins, from the shares in supporting tables.
 
     most : upper bound: the lowest share after capturing a piece, but at least `least`. If there is
         nothing to capture, it is 1 for a side with attackers, else `least`

@@ -2,7 +2,7 @@
 
     plan              closure of the requested materials, bottom-up  ->  index size, memory, disk,
                                                                          time for each
-    forecast_workers  plan, number of workers  ->  time by simulation, memory by classes
+    forecast_workers  plan, number of workers  ->  time by simulation, tables by memory class
 
 Memory follows from the arrays that the solver allocates (`tbgen.retrograde.memory`). Disk and time
 are estimated from tables that were measured or are finished (`estimate.py`).
@@ -150,7 +150,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class MemoryClass:
-    """Tables of a plan that need a worker with a certain memory, and their total time."""
+    """Number and total time of the tables of a plan whose memory lies in one class."""
 
     memory_bytes: int | None
     """Upper bound (one of `CLASSES`) on the bytes that a table needs; None for larger tables."""

@@ -7,7 +7,7 @@
 
 A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
 are the same on every machine. The time from one call of `phase` to the next, or to `written`,
-belongs to the first call's phase. Other processes of the machine lower `busy`.
+belongs to the first call's phase. `PhaseCost.busy` is lower if other processes use the machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PhaseCost:
     phase: str
     """Name of the phase, as `Progress.phase` reports it; "all" for a sum."""
     order: int
-    """Order in which the phase ran; 0 for a sum."""
+    """Order of values (`tbgen.building`) for which the phase ran; 0 for a sum."""
     seconds: float = 0.0
     """Wall seconds."""
     cpu_seconds: float = 0.0

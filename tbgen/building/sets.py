@@ -4,13 +4,13 @@
     'KR*KN*'            a pattern: every material whose name matches, with either side first;
                         `PATTERN_MEN` limits it
     table1, practical   a named set, `NAMED`
-    @FILE               the words of a file, each of these kinds
+    @FILE               the words of a file, each of a kind listed above
     --men N             all materials of at most N men; with words, only those that the words select
     --attackers N       all materials of at most N attackers; with words, only those they select
 
 Patterns, sets and bounds select only materials that need a table; in commands on existing tables,
-only those that have one. Neither is required of a material that is named by itself. The supporting
-tables of a material satisfy every bound that the material satisfies.
+only those that have one. A material that is named by itself is selected even without a table. The
+supporting tables of a material satisfy every bound that the material satisfies.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ not on existing tables.
 """
 
 MAX_MEN = 12
-"""Limit of `--men`, which selects 109,979 materials."""
+"""Largest value of `--men`; it selects 109,979 materials."""
 
 MAX_ATTACKERS = 4
-"""Limit of `--attackers`, which selects 17,883 materials."""
+"""Largest value of `--attackers`; it selects 17,883 materials."""
 
 MAX_PATTERN = 200
 """Limit on the characters of a pattern."""
@@ -113,8 +113,10 @@ def materials_among(
     """Return the materials among `present` that words and bounds select.
 
     Without words, those within the bounds are selected, sorted by men and name. A material that is
-    named by itself must be within the bounds, but need not be present. Raises the errors of
-    `materials_of`, except that the result may be empty without words, or without bounds.
+    named by itself must be within the bounds, but need not be present.
+
+    Raises the errors of `materials_of`, also for a pattern that matches nothing in `present`. Apart
+    from patterns, an empty result is an error only if there are both words and bounds.
     """
     return _selected(words, Bounds(men, attackers), frozenset(present))
 
