@@ -10,7 +10,7 @@
 A job is a build or a proof of a table. An executor calls one function for all jobs, and returns
 futures of `concurrent.futures`.
 
-A job is *lost* if its worker has ended without an answer. A job is *postponed* if it cannot run
-now: another process is doing it, or the scheduler of its cluster was lost. A postponed job is
-retried without limit, a lost one until `queue.MAX_TRIES` workers were lost.
+A job is *lost* if its worker has ended without an answer, or has too little memory. A job is
+*postponed* if it cannot run now: another process is doing it, or the scheduler of its cluster was
+lost. A postponed job is retried without limit, a job that is lost `queue.MAX_TRIES` times fails.
 """

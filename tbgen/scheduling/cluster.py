@@ -32,7 +32,7 @@ from tbgen.scheduling.run import Attempt, Executor, LostError, PostponedError, a
 from tbgen.system.platform import safe_path
 
 RESOURCE = "memory"
-"""Name of the worker resource that limits the bytes of its jobs."""
+"""Name of the dask resource by which a worker declares the bytes that its jobs may take."""
 
 _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 60

@@ -75,7 +75,7 @@ class ReadyQueue:
         self._sorter = TopologicalSorter(needs)
         self._sorter.prepare()
         self._ready: list[tuple[float, int, str]] = []
-        """Ready jobs, most urgent first: negative path, place among the jobs, key."""
+        """Ready jobs, longest remaining path first: minus the path, place among the jobs, key."""
         self._make_ready(self._sorter.get_ready())
         self._postponed: dict[str, float] = {}
         self._running: dict[str, tuple[int, float]] = {}
@@ -143,7 +143,7 @@ class ReadyQueue:
         del self.outstanding[key]
 
     def retry(self, key: str) -> bool:
-        """Make a job whose worker was lost ready again, unless it lost `MAX_TRIES` workers.
+        """Make a job ready again after it lost a worker, unless it has lost `MAX_TRIES` workers.
 
         Returns whether the job is ready. If not, it counts as running until `fail` is called.
         """
@@ -176,8 +176,8 @@ class ReadyQueue:
     def _reserved(self, key: str) -> int:
         """Return the bytes to reserve for a job: its estimate, doubled after each lost worker.
 
-        If the queue's `memory` is limited, that is the maximum, so that every job can run alone; at
-        the last try, all of `memory` is reserved.
+        If the queue's `memory` is limited, no job gets more than that, so that every job can run
+        alone; at the last try, a job gets all of it.
         """
         tries = self._tries.get(key, 0)
         doubled = self.jobs[key].memory << tries

@@ -32,7 +32,7 @@ class PostponedError(Exception):
 
 
 class LostError(Exception):
-    """Raised when a worker has ended without an answer, usually because the system killed it."""
+    """Raised when a job is lost: its worker ended, usually killed, or had too little memory."""
 
 
 @dataclass(frozen=True)
