@@ -2,7 +2,7 @@
 """Declaration of kernels, and their compilation into the cache by one process or by two.
 
 `tbgen.compiling.internals` needs undocumented names of numba. If numba lacks one, this module uses
-documented features instead, with the same tables, but kernels compile or run slower
+documented features instead: kernels compute the same, but compile or run slower
 (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tests this case.
 
 A *kernel* is a compiled function that Python calls, a *part* one that is compiled into the kernels
