@@ -51,7 +51,7 @@ _LOCK_SECONDS = 0.1
 """Seconds between two attempts to get a lock, on Windows."""
 
 _M_MMAP_THRESHOLD = -3
-"""Constant of glibc's `mallopt`, which Python does not define."""
+"""Number of glibc's `mallopt` parameter: least size of an allocation with pages of its own."""
 
 
 def open_flags(*names: str) -> int:
