@@ -4,12 +4,12 @@
     board          the board in a browser, and the HTTP API
     engine         engine for UCI and UCCI
     finding        searches of tables for positions that meet conditions
-    answers        answers about positions: reasons, JSON, failures
+    answers        answers about positions, in sentences and as JSON; messages of errors
     play           values and moves, the choice among equal moves, whole lines
     publishing     index of a directory of tables, verified downloads, bundles
-    building       closures of materials: plans, and builds that can be resumed
+    building       plans and builds of tables, with the tables that their captures lead to
     notation       notations of positions and moves
-    probing        probes inside compiled code; tables as rows
+    probing        probes inside compiled code; tables as arrays of columns
     verify         proofs of finished files, from the rules alone
     scheduling     scheduler of dependent jobs, for builds and proofs
     retrograde     the phases that compute a table's values
