@@ -19,7 +19,7 @@ as *wanted*.
 This package imports numba; `tbgen.tables` and `tbgen.play` never do.
 
 Parameters of kernels, unless a kernel says otherwise:
-    buffers : Buffers, the tables, of which only `wanted` and `used` are written; or WdlBuffers
+    buffers : Buffers, in which probes write only `wanted` and `used`; or WdlBuffers, read only
     pieces : int (count,), piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,), squares of the pieces: 9 * rank + file
     count : int, number of pieces
@@ -30,7 +30,7 @@ Parameters of kernels, unless a kernel says otherwise:
     code : int, a piece code
     score : int64, as defined in `kernels`
     width : int, bytes of a code of a table
-    span : int, number of distances that the codes of one order represent, for wins and for losses
+    span : int, number of codes of each order for wins, and as many for losses: one per distance
 """
 
 from tbgen.probing.buffers import NumbaTables

@@ -157,12 +157,13 @@ class NumbaTables:
     def probe_boards(
         self, boards: NDArray[Any], sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Return statuses and scores (n,) of legal positions (`kernels`); no status is `COLD`.
+        """Probe legal positions, loading their blocks; return (statuses, scores), (n,) each.
 
         boards : uint8 (n, 90), piece codes
         sides : (n,), 0 Red, 1 Black to move
 
-        Raises like `load_wanted` and `tbgen.tables.batches.checked`.
+        Statuses and scores are those of `kernels`; no status is `COLD`. Raises like `load_wanted`
+        and `tbgen.tables.batches.checked`.
         """
         checked_boards, sides = checked(boards, sides)
         boards = checked_boards.view(np.int8)  # the dtype of kernels
@@ -185,8 +186,8 @@ class NumbaTables:
         blocks : indices in `Buffers.blocks`, int64 (n,)
         kept : frames whose blocks must not be evicted
 
-        Clears the flag `wanted` of each block once it is loaded. Stops at the first block that
-        needs a frame when all are kept or filled by this call. Raises like `load_wanted`.
+        Clears the flag `wanted` of each block once it is loaded. Stops at the first block for which
+        no frame is left: each is in `kept` or was filled by this call. Raises like `load_wanted`.
         """
         buffers = self.buffers
         taken = {*kept}

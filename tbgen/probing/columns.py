@@ -6,7 +6,7 @@
     outcome       1 win, 0 draw, -1 loss for the side to move
     order         0 mate or conversion, k >= 1 decided by the repetition rules
     plies         distance; 0 for a draw
-    legal         False for a slot without a legal position; only if all slots are read
+    legal         False for a slot without a legal position; no column if only legal ones are read
 
 Mirror images count once: only one of two is legal. Rows are in order of side and slot.
 """
@@ -111,7 +111,8 @@ def columns_of_codes(
 ) -> TableColumns:
     """Return the columns of n positions with `side` to move.
 
-    slots, codes : (n,), of the positions; squares : (n, pieces), as in `Layout.squares_of_slots`
+    slots, codes : (n,), slot and stored value of each position
+    squares : (n, pieces), squares of its pieces, as in `Layout.squares_of_slots`
     """
     outcome, order, plies = value_columns(codes, file.code_space)
     most = max((counts.order for counts in file.statistics.orders), default=0)
@@ -173,7 +174,8 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     """Return the columns of `count` different legal positions, in order of side and slot.
 
     The positions are chosen at random by `seed`. If fewer exist, all are returned. Raises
-    `CorruptTableError`, also for wrong statistics if it reads the whole table, and `OSError`.
+    `CorruptTableError` for a damaged block, and for wrong statistics if the whole table is read;
+    and `OSError`.
     """
     rng = np.random.default_rng(seed)
     slots = file.header.slots

@@ -31,7 +31,7 @@ from tbgen.tables import TableFile
 def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
     """Write parts of a table as CSV with one header line; booleans are written as 1 and 0.
 
-    Nothing is written without parts.
+    If there are no parts, nothing is written, not even the header.
     """
     small = [str(number) for number in range(256)]
     for number, part in enumerate(parts):
@@ -120,7 +120,7 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
     """Write parts of a table as Parquet; raises `InputError` without pyarrow.
 
-    Nothing is written without parts.
+    If there are no parts, nothing is written.
 
     described : result of `description`, with the number of rows of all parts together
     """

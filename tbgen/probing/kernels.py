@@ -211,9 +211,9 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return status and score of pieces[:count] on squares[:count]; no two squares are equal.
+    """Return the result of `probe` for checked arguments; only kings and areas are checked here.
 
-    Like `probe`, but the caller has checked piece codes, squares, counts and side.
+    The caller has checked side, piece codes, their counts, and that no two squares are equal.
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
@@ -303,7 +303,7 @@ def probe(
 
 @kernel
 def probe_board(buffers: Buffers, board: NDArray[Any], side: Integer) -> tuple[int, int]:
-    """Return status and score, as `probe`, of a position given as ninety piece codes by square."""
+    """Return status and score, as defined for `probe`, of a legal position given as a board."""
     pieces = np.empty(SQUARES, np.int64)
     squares = np.empty(SQUARES, np.int64)
     counts, count = np.int64(0), np.int64(0)

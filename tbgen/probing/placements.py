@@ -35,11 +35,11 @@ from tbgen.rules.attacks import in_check, is_attacked, kings_face
 def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
     """Write the squares of the pieces at each slot, and the sides for which the position is legal.
 
-    slots : int64 (n,), fastest if ascending: slots of a row differ only in the inner piece's square
+    slots : int64 (n,), fastest if ascending: consecutive slots then mostly differ in one square
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`
-    board : int8 (90,), empty; scratch
-    places : int64 (pieces,), scratch
+    board : int8 (90,), scratch: empty before the call, not afterwards
+    places : int64 (pieces,), scratch: any squares before the call
     squares : uint8 (n, pieces), out; arbitrary for holes
     legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black; 0 for holes and
         mirror images

@@ -6,11 +6,13 @@ images counted once. Each side's outcomes are stored lead by lead, in tiles of s
 
 keys, numbers    hash table from materials to files, as in `buffers`
 tables           a row of words for each file (listed in `wdl_kernels`): where its parts of `joint`,
-                 `starts` and `data` begin (in place of `data` the one outcome of a side); the inner
-                 piece; for each piece code the number of pieces, and factors for computing indices
+                 `starts` and `data` begin, or the one outcome of all positions of a side to move;
+                 code of the inner piece, whose square varies fastest in an index; for each piece
+                 code the number of pieces, and factors for computing indices
 joint            for each pair of defences (numbers of advisors and elephants of Red and Black):
                  lead of each placement of these pieces and the kings, with flags for mirroring
-starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
+starts           for each file and side to move, an entry for each lead: where its outcomes begin,
+                 and a flag if they are in the last tile, which may be shorter
 data             bytes of all tiles; a byte has five outcomes
 """
 
@@ -149,7 +151,7 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
     """Return int64 (leads,): the place of each lead's first outcome, for one side to move.
 
     An entry is twice the index of that outcome among the side's outcomes in `data`, plus a flag: 1
-    for leads of the last tile. The last tile may be shorter, and then has smaller strides.
+    for leads of the last tile, for which other factors apply (`_write_strides`).
     """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
@@ -162,7 +164,10 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index in a row of `tables` of a piece's word, such as `wdl_kernels.COUNT`."""
+    """Return the index in a row of `tables` of a word about a side's pieces of one kind.
+
+    word : number of the word, such as `wdl_kernels.COUNT`
+    """
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 

@@ -106,7 +106,7 @@ def _places() -> NDArray[np.int8]:
 _PLACES = _places()
 _CHOOSE = np.array([[comb(n, k) for k in range(MAX_COUNT + 1)] for n in range(SQUARES)], np.int64)
 _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).astype(np.int8)
-"""Outcomes in a byte of `data`, int8 (243, 5): 1 win, 0 draw, -1 loss."""
+"""The five outcomes for each value of a byte of `data`, int8 (243, 5): 1 win, 0 draw, -1 loss."""
 
 
 @borrowing_kernel
