@@ -43,9 +43,9 @@ def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores)
     board : int8 (90,), a legal position; restored
     outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
     enough : int, number of moves with that outcome after which no further move is tried
-    sources, targets : int64 (moves,), out: squares of each move
-    scores : int64 (moves,), out, written for the moves tried: score of the position after the move,
-        so for the opponent, or `ILLEGAL`, or `UNKNOWN`
+    sources, targets : int64 (MAX_MOVES,), out: squares of each move
+    scores : int64 (MAX_MOVES,), out, written for the moves tried: `ILLEGAL`, `UNKNOWN`, or the
+        score of the position after the move, for the opponent, who is then to move
     """
     count = generate_moves(board, side, sources, targets)
     found = 0

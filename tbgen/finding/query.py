@@ -100,7 +100,7 @@ class Query:
         )
 
     def _examples(self) -> Iterator[Value]:
-        """Yield some values, at least one of which the query admits if it admits any value."""
+        """Yield enough values for a test: if the query admits none of them, it admits no value."""
         yield DRAW
         least = (self.plies or ANY_NUMBER)[0]
         # Plies have the parity of outcome and order; a study has at least one.
@@ -142,7 +142,7 @@ class Query:
     def _refuse_contradictions(self) -> None:
         """Raise `InputError` for conditions that exclude each other in any table.
 
-        Pairs of conditions have messages of their own.
+        If two conditions suffice for that, the message explains why.
         """
         drawn, lost = self.outcome == Outcome.DRAW, self.outcome == Outcome.LOSS
         won, loop = self.outcome == Outcome.WIN, self.offence is not None

@@ -35,9 +35,9 @@ def sample(
     Also returns the share (0 to 1) of the slots that were searched (`Search.share`), multiplied by
     the share of found positions that were kept at random.
 
-    Chunks are searched in random order, until all are done, or one is done more than `seconds`
-    after the first one was. Without `sort`, the search also ends once at least `LEAST_CHUNKS`
-    chunks have given `most` positions, and a random choice of the rows is kept. With `sort`, one of
+    Chunks are searched in random order. After each one the search ends if `seconds` have passed
+    since the end of the first one. Without `sort`, it also ends once at least `LEAST_CHUNKS` chunks
+    have given `most` positions, and a random choice of the rows is kept. With `sort`, one of
     `SORTS`, the first rows in that order are kept.
 
     seed : determines the order of chunks and the random choice

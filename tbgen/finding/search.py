@@ -44,7 +44,7 @@ CHUNK = 1 << 18
 """Number of slots of a chunk in a search without a seed."""
 
 SAMPLE_CHUNKS = 64
-"""Number of chunks of a side in a search with a seed; more if a chunk would exceed `SAMPLE_CHUNK`.
+"""Number of chunks per side to move in a search with a seed; more to respect `SAMPLE_CHUNK`.
 
 Small chunks in random order let the first rows come from all parts of the table.
 """
@@ -273,9 +273,9 @@ class Search:
             yield side, slots, task.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> list[tuple[Side, range]]:
-        """Return the chunks, without the slots up to the position `after`.
+        """Return chunks (side to move, range of slots); with a seed, in random order.
 
-        With a seed, the order is random.
+        Without slots up to that of the position `after`, if given.
         """
         slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:

@@ -70,7 +70,7 @@ class ValueFilter:
 
 
 def _are_among(codes: NDArray[Any], wanted: NDArray[Any], top: int) -> NDArray[np.bool_]:
-    """Return bool (n,): True for each code in `wanted`; `top` is the table's greatest code."""
+    """Return bool (n,): whether each code is in `wanted`; `top` is the table's greatest code."""
     if top > 1 << 16:
         return np.isin(codes, wanted)
     known = np.zeros(top + 1, np.bool_)
