@@ -62,7 +62,7 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """Error if no source has a valid index or the listed file, or if a different table exists.
+    """Error of `fetch_index` and `fetch`: no valid index, no such file, or another table exists.
 
     `strerror` has the reason, for each source; `hint` suggests a remedy.
     """
@@ -168,9 +168,9 @@ def require_room(entries: Iterable[Entry], directory: Path) -> None:
 
 
 def _is_certified(table: Path) -> bool:
-    """Return whether a table file has a certificate with the digest in its header.
+    """Return whether a table's certificate has the digest that the table's header has.
 
-    False without a table. Raises `OSError`.
+    False without a table or certificate, and for a damaged table. Raises `OSError`.
     """
     try:
         certificate = read_certificate(table)
@@ -235,7 +235,8 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     If the hash shows that the earlier bytes are wrong, the whole file is downloaded. Raises
     `SourceError` if the source sends fewer bytes than the index says, and like `Source.reading`;
     `_WrongContentError` if its file is longer or has another hash; and `OSError` if `part` cannot
-    be written. After a `_WrongContentError`, `part` again has only its earlier bytes.
+    be written. After a `_WrongContentError`, `part` has its earlier bytes, or none if those are
+    wrong.
     """
     earlier = part.seek(0, os.SEEK_END)
     if earlier == entry.bytes and _is_complete(part, entry):

@@ -30,7 +30,7 @@ from tbgen.tables.writer import pack_densely
 INDEX = "index.json"
 
 MAX_INDEX = 1 << 23
-"""Limit on the bytes of an index; all tables and certificates of up to eight men need a third."""
+"""Maximum bytes of an index; all tables and certificates of up to eight men need a third of it."""
 
 FORMAT = 1
 

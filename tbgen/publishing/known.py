@@ -2,9 +2,9 @@
 
     digests.csv   a line for each table: file name, digest of its contents, digest of its
                   values alone (docs/format.md)
-    a table       agrees      its contents are those of the list
-                  rearranged  its values are those of the list, but its arrangement or its
-                              statistics differ
+    a table       agrees      it has the contents of the table of its name in the list
+                  rearranged  it has the same values as that table, but another arrangement or
+                              other statistics
                   differs     it has other values
                   unknown     the list has no table of its name
 

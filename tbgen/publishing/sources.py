@@ -34,13 +34,13 @@ TIMEOUT_SECONDS = 30.0
 """Time limit for a single read from a server."""
 
 WINDOW_SECONDS = 60.0
-"""Interval over which the rate is measured; the first one includes connecting and headers."""
+"""Interval over which the rate is measured; the first interval includes connecting and headers."""
 
 LEAST_RATE = 8192
 """Minimal rate in bytes per second."""
 
 _RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
-"""Pattern of a `Content-Range` header; it limits digits, since `int` rejects thousands of them."""
+"""Pattern of a `Content-Range` header; numbers are short, since `int` rejects very long ones."""
 
 
 class SourceError(OSError):
