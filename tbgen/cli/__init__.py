@@ -52,7 +52,7 @@ GROUPS = {
         "doctor": "Report on the environment.",
     },
 }
-"""Groups of `tbgen --help` by title: one-line help of each command by name."""
+"""Commands in `tbgen --help`: title of a group -> name of a command -> its one-line help."""
 
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 """One-line help of every command by name."""

@@ -73,10 +73,10 @@ def _version(package: str) -> str | None:
 def _kernel_cache() -> dict[str, Any]:
     """Describe as JSON the folder for compiled kernels, with the fields of `_directory`.
 
-    It is the folder in which kernels are stored (`find_kernel_folder`). If kernels cannot be
-    stored, `writable` is False, and the usual folder (`usual_folder`) is described; without a usual
-    folder, the root directory. `usual` is the path of the usual folder; None for a user without a
-    home directory if $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
+    The folder is that in which kernels are stored (`find_kernel_folder`). If there is none,
+    `writable` is False, and the folder is the usual one (`usual_folder`) or, without one, the root.
+    The member `usual` is the path of the usual folder; None for a user without a home directory if
+    $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))

@@ -107,7 +107,7 @@ def find(
 
 
 def _write_csv(found: Search) -> None:
-    """Write a header line, and a CSV line for each position found, to stdout (docs/values.md)."""
+    """Write positions to stdout as CSV with a header line; docs/values.md defines the numbers."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = COLUMNS if found.query.study else COLUMNS[:-1]
     writer.writerow(columns)

@@ -50,10 +50,11 @@ def judge(
 
     GAME is a FEN and the moves played from it, or only moves from the opening array; as h2e2 or in
     any notation that `convert` reads, with or without move numbers. If the last position has
-    occurred before, the moves in between are judged: checks on every move lose to anything else,
-    chases of one piece on every move to anything milder; equal conduct draws. Plies are check,
-    chase (of which piece by which) or idle. If an earlier position had another verdict, the first
-    one is named. No tables are needed. With --json moves are always ICCS.
+    occurred before, the moves in between are judged: a side that checks on every move loses unless
+    both do, one that chases one piece on every move loses to a side that does neither; equal
+    conduct draws. Plies are check, chase (of which piece by which) or idle. If an earlier position
+    had another verdict, the first one is named. No tables are needed. With --json moves are always
+    ICCS.
 
     Under chinese the verdict is undecided unless a side surely must vary and does not: each of its
     moves checks or threatens mate by checks (kill), and the other side has an idle move. A move
@@ -128,7 +129,7 @@ class _Answer(NamedTuple):
     """None if every position is undecided."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object of `--json`; `decided` is the first verdict with its ply, or None."""
+        """Return the object of `--json`; its member `decided` describes `first`, or is None."""
         first = self.first
         decided = first and {
             "ply": len(first.plies),
@@ -153,9 +154,9 @@ def _decided(judgement: Judgement) -> Judgement | None:
 def _read(name: str) -> list[Line] | Iterator[Line]:
     """Return the games in the file `name`, or in standard input if `name` is "-".
 
-    If any line begins with a tag, a move number or a move, the result is a list of games of several
-    lines. Otherwise each line is a game, and the result is an iterator. Of standard input only the
-    lines up to the first that is not just a comment are tested.
+    If a tested line begins with a tag, a move number or a move, the result is a list of games of
+    several lines. Otherwise each line is a game, and the result is an iterator. All lines of a file
+    are tested; of standard input those up to the first that has more than a comment.
 
     Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
     and for an overlong line of a text that is split into games.

@@ -142,8 +142,9 @@ def _errors_in(entry: dict[str, Any], statuses: list[int], line: LiveLine) -> It
 def _show(
     entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
-    """Print the tables in `entries`; `shown` are their rule sets and proofs, in the same order.
+    """Print a line for each table, then the totals.
 
+    entries : JSON entries of the tables; shown : (rule set as text, state of the proof) of each
     heading : title of the column of digests
     """
     width = max(8, *(len(entry["material"]) for entry in entries))

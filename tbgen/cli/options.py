@@ -118,8 +118,9 @@ tables_option = click.option(
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
-    """Return a decorator that adds `--rules`, as the parameter `rules`: a name, or `default`.
+    """Return a decorator that adds `--rules`, as the parameter `rules`: a name.
 
+    default : value of the parameter if the option is not given
     judges : whether `CHINESE` is allowed
     """
     meanings = {str(rules): rules.meaning for rules in Rules} | SYNONYMS
@@ -135,7 +136,10 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
-    """Return a decorator that adds `--minor-chases`, as `minor_chases`: a bool, or `default`."""
+    """Return a decorator that adds `--minor-chases`, as the parameter `minor_chases`: a bool.
+
+    default : value of the parameter if the option is not given
+    """
     return click.option(
         "--minor-chases/--no-minor-chases",
         default=default,

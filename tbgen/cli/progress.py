@@ -23,13 +23,13 @@ from tbgen.system.units import counted, format_bytes, format_duration
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0
-"""Seconds between lines about one table, without a terminal."""
+"""Seconds between lines of progress without a terminal, for at most `LARGE_SET` tables."""
 
 LARGE_SET = 100
 """Number of tables above which a build prints no line for each table."""
 
 LARGE_SET_SECONDS = 60.0
-"""Seconds between lines about a set of more than `LARGE_SET` tables, without a terminal."""
+"""Seconds between lines of progress without a terminal, for more than `LARGE_SET` tables."""
 
 _TIME_LEFT_SECONDS = 2.0
 """Seconds after which the displayed remaining time is estimated again."""
@@ -134,7 +134,10 @@ class SetProgress(LiveLine, Progress, Observer):
         self.waiting("")
 
     def finished(self, start: Start, result: Built) -> None:
-        """Count a table, and report it if the build has workers; implements `Observer.finished`."""
+        """Count a built or present table; implements `Observer.finished`.
+
+        Also shows a table of a worker and adds it to `tables`, as `table` and `written` do.
+        """
         self._running.remove(start.job.key)
         self._observer.finished(start, result)
         if self._by_workers:

@@ -178,7 +178,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Container[str]) -> None:
-        """Record and print jobs, by their keys, left out since a supporting table is not proven."""
+        """Record and print the jobs with these keys: a supporting table of each is not proven."""
         reason = "not tried, a supporting table is not proven"
         for job in self._jobs:
             if job.key in keys:

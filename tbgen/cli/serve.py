@@ -153,15 +153,15 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    If `new`, this is the wanted rule set: of the requested rules, by default of `DEFAULT_RULES`.
-    Otherwise it is the rule set of the tables present. Without tables it is the wanted one if
-    `needed`; else the selection is not restricted.
+    The *wanted* rule set has the requested rules, or `DEFAULT_RULES`. The selection is restricted
+    to it if `new`. Otherwise it is restricted to the rule set of the tables present. If there are
+    none, it is restricted to the wanted rule set if `needed`, and else not at all.
 
     new : whether tables will be built for certain
     needed : whether tables may be built
 
-    If no metric is requested, DTM is preferred. Raises `RulesMismatchError` if `new` is False and
-    tables of several admitted rule sets exist.
+    If no metric is requested, DTM is preferred. If `new` is False, raises the errors of
+    `Selection.open`, and `RulesMismatchError` if selected tables have several rule sets.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice

@@ -1,10 +1,10 @@
 """Text on the standard streams and in files, with any content and in any locale; a live line.
 
 Input is decoded as UTF-8, with or without byte order mark. All lines that are not UTF-8 have one
-encoding: that of the locale, GB 18030 or Big5, whichever decodes them to the most characters of
-Chinese game records. For this choice a file is read whole; the lines of a stream are answered one
-by one, each by the choice for all lines up to it. A line that is invalid in the chosen encoding is
-decoded by another one, or gets replacement characters.
+encoding: that of the locale, GB 18030 or Big5, whichever yields the most characters that occur in
+Chinese game records. To choose it, a file is read whole. The lines of standard input are decoded
+one by one, each in the encoding that is chosen from the lines up to it. A line that is invalid in
+the chosen encoding is decoded by another one, or gets replacement characters.
 
 Ctrl-Z (1A), the end of a file under DOS, is removed from the end of a line. Input in UTF-16, and a
 text or line of more than `MAX_TEXT` bytes, are refused by `InputError`.
@@ -164,8 +164,8 @@ def _refuse_utf_16(data: bytes) -> None:
 class _Decoder:
     """Decoder of the lines of one input (see the module's docstring).
 
-    `encoding` is that of the lines that are not UTF-8, by those counted so far; empty until GB
-    18030 and Big5 have different counts.
+    `encoding` is the encoding chosen for lines that are not UTF-8, from the lines counted so far;
+    empty until the counts of GB 18030 and Big5 first differ.
     """
 
     def __init__(self) -> None:
@@ -173,7 +173,10 @@ class _Decoder:
         self._counts: Counter[str] = Counter()
 
     def count(self, data: bytes) -> None:
-        """Count the characters of a line in each encoding, unless it is UTF-8, and choose one."""
+        """Count a line's characters of game records in each encoding, and choose `encoding` anew.
+
+        Does nothing for a line in UTF-8.
+        """
         if _decoded(data, "utf-8-sig") is not None:
             return
         from tbgen.notation.chinese import count_characters  # rarely needed

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 CORES = usable_cores()
 
 KERNELS_BYTES = 100 << 20
-"""Least memory for loading compiled kernels; the proof of a small table took 75 MiB."""
+"""Minimum bytes of memory to load compiled kernels; the proof of a small table took 75 MiB."""
 
 _STANDINGS = {
     "agrees": "as listed",
@@ -38,7 +38,7 @@ _STANDINGS = {
     "differs": "with OTHER VALUES than listed",
     "unknown": "not listed",
 }
-"""Texts for the members of `publishing.known.Standing`: a table compared with a list of digests."""
+"""Result of comparing a table with a list, as text, by member of `publishing.known.Standing`."""
 
 
 @click.command(cls=Command)
@@ -223,8 +223,8 @@ def _prove_closure(
     jobs : number of tables proven at once
     memory, quiet : as in `_prove_each`
 
-    Entries, too, are refuted tables, those whose proof ends with a `Failure` or a lost process, and
-    those left out because they rest on one that is not proven. Other errors are raised.
+    All tables have an entry: also those refuted, those whose proof ended with a `Failure` or a lost
+    process, and those left out since a supporting table is not proven. Other errors are raised.
     """
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
@@ -309,8 +309,8 @@ def _compare_digests(
     """Compare the digests of tables with a list; return the exit status, 1 if values differ.
 
     against : CSV file of the list; None for the project's own list
-    as_json : whether to print one JSON object; else the totals, and the listed tables with other
-        contents
+    as_json : whether to print one JSON object; if False, prints the totals, and each listed table
+        that has other contents
 
     Raises the errors of reading list and tables.
     """

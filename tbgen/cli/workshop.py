@@ -39,7 +39,7 @@ COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Maximum tables that a material may need for a page to show its cost; planning them takes 1 s."""
+"""Number of tables above which a page shows no cost of a material; planning so many takes 1 s."""
 
 _STOP_SECONDS = 15.0
 """Seconds to wait for a build to end when the server ends; more than `GRACE_SECONDS` of
