@@ -15,9 +15,9 @@ value so far:
     declare      the final phase of section 5.1: the remaining win candidates are *direct wins*
 
 A position counts as won if its value is a win of a lower order, or if a capture wins at this order;
-`captures_wait` of `Search.initialise` restricts the latter. Sweeps test quiet moves only; `losable`
-excludes positions in which a capture saves the offender. A *pattern* is a set of candidates that
-remain. `perpetual_check.py` and `chase/search.py` add conditions.
+`captures_wait` of `Search.initialise` restricts the second case. Sweeps test quiet moves only;
+`losable` excludes positions in which a capture saves the offender. A *pattern* is a set of
+candidates that remain. `perpetual_check.py` and `chase/search.py` add conditions.
 
 Only direct wins are recorded, as seeds of the propagation: its first step of the order settles
 them, its second the remaining loss candidates.
@@ -104,7 +104,7 @@ class Search:
     unwon : the winner's unknown positions that no capture wins at this order; only they can be
         candidates
     unwon_storage : array of `unwon` if any capture wins at this order, else scratch. A search for
-        checks uses it as scratch after `prune`
+        checks overwrites it after `prune`
     escapes : the winner's positions that save the offender: not won, and no candidates
     possible_losses : the offender's positions that had no escape when they were last tested, before
         pruning, and that no filter has removed

@@ -33,7 +33,7 @@ from tbgen.tables.palettes import Palette
 FindCaptures = Callable[[int, int, Rows, Plane], None]
 """Function with the parameters of `Captures.find`.
 
-A function for a single view raises `numbers`, which `Captures.find` has set to 0 before.
+A function for a single view replaces a number only by a larger one; `Captures.find` begins with 0.
 """
 
 
@@ -73,7 +73,10 @@ def _dropped_leads(
 
 
 def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
-    """Return the view's stride of each group of the parent, int64 (groups,); 0 if it has none."""
+    """Return the view's stride of each mid group of the parent, int64 (groups,).
+
+    The stride is 0 for a group that the view lacks.
+    """
     of = {(g.side, g.kind): s for g, s in zip(view.groups, view.strides, strict=True)}
     return np.array([of.get((g.side, g.kind), 0) for g in parent.groups], np.int64)
 

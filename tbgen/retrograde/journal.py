@@ -26,7 +26,7 @@ from tbgen.rows.storage import Storage, StoredBytes
 from tbgen.tables.palettes import Palette
 
 _HEADER = Struct("<II")
-"""Header of a record of a journal: its code, and its length in bytes."""
+"""Header of a record in a journal: the code of its positions, and the record's length in bytes."""
 
 _HEADER_BYTES = _HEADER.size
 
@@ -173,7 +173,7 @@ class Journal:
 class LaterRecords(Records):
     """Records of a journal added after earlier `cursors`, with codes larger than a given one.
 
-    The list of chunks may contain some without such records.
+    Chunks may be listed (`Records`) that have no such records.
     """
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:

@@ -25,7 +25,7 @@ _SETS = 7
 """Number of sets during the propagation: unknown and losable of each side, three frontiers."""
 
 _PATTERN_SETS = 4
-"""Number of sets that searches for perpetual checks and chases add and share (`SharedSets`)."""
+"""Number of additional sets in searches for perpetual checks and chases, which share them."""
 
 _IDLE_SETS = 2
 """Number of idle frontiers that are released while a large graph of chases exists."""
@@ -34,7 +34,9 @@ _CAPTURE_SETS = 2
 """Number of sets in memory while captures are found: the losable positions of each side."""
 
 _GRAPH_BYTES = 0.4
-"""Maximum measured bytes per slot of lists and graphs in a search for chases, never on disk."""
+"""Bytes per slot, the most measured, of lists and graphs in a search for chases. They are always in
+memory, even if other arrays are on disk.
+"""
 
 _RECORD_BYTES = 64 << 10
 """Bytes in memory for each chunk of leads: records too short to be stored in a file, and the file
@@ -76,7 +78,7 @@ _MOST_WIDTH = 2
 """Maximum bytes of a number in a plane (`tbgen.tables.palettes`); one byte if codes have one."""
 
 _TILES = 2
-"""Number of tiles, of a lead or more, that the writer of a table holds."""
+"""Number of tiles (one lead or more each) that the writer of a table holds at a time."""
 
 _SLACK_BYTES = 16 << 20
 """Bytes that numpy, zstd and the allocator take between two checks of the memory in use."""
@@ -194,9 +196,9 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
 
 
 def _view_lead_bytes(material: Material) -> int:
-    """Return the bytes, by leads, that finding captures adds for the side that needs more.
+    """Return the bytes of arrays by lead while captures are found, for the side that needs more.
 
-    These are the frames of the views, and for each defender the lead after its capture.
+    These are the frames of the views, and for each defender the leads after its capture.
     """
     layout = Layout.of(material)
     most = 0

@@ -105,7 +105,7 @@ class Propagation:
         self.frontiers = [sets.empty_frontier() for _ in Side]
         self.spare_frontier = sets.empty_frontier()
         self.order_starts = [journal.cursors for journal in self.journals]
-        """Ends of the journals when the last order began."""
+        """For each side, `Journal.cursors` at the beginning of the last order."""
         self._report = report
 
     def start(self) -> None:

@@ -54,10 +54,11 @@ def _k_empty_unused(lead_0, lead_1, numbers, frame):
 def _k_tally(numbers, slot_0, counts, firsts):
     """Count how often each number occurs in a part of a plane, and find its first slot.
 
-    numbers : unsigned (n,), in; those of the slots from `slot_0` on
+    numbers : unsigned (n,), in; the part, which begins at slot `slot_0`
     slot_0 : int
-    counts, firsts : int64 (size of the palette,), inout; counts are added (at first 0), first
-        slots lowered (at first beyond all slots)
+    counts : int64 (size of the palette,), inout; zeros at first; the counts of the part are added
+    firsts : int64 (size of the palette,), inout; each number's first slot in all parts so far; at
+        first a number beyond all slots
     """
     for i in range(numbers.size):
         number = numbers[i]

@@ -55,14 +55,14 @@ def solve(
     ready: Callable[[Palette], None] = lambda palette: None,
     checkpoint: Checkpoint | None = None,
 ) -> Solution:
-    """Solve one material, up to the last order that `settle_orders` defines.
+    """Solve one material, up to the last order that `settle_orders` defines; return the codes.
 
     Only order 0 is solved if the rules cannot decide anything (`memory.has_orders`).
 
     supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)
     meter : counts the sweeps and the rows that they read
-    ready : called with the palette of each side's captures before they are searched
+    ready : called once for each side, with the palette of its captures, before these are found
     checkpoint : storage of the state; a solver that resumes from a state opens no table
 
     Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown

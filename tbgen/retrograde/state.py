@@ -137,7 +137,9 @@ class BuildState:
 def resume_state(
     checkpoint: Checkpoint | None, sets: Sets, code_space: CodeSpace, report: Report
 ) -> BuildState | None:
-    """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
+    """Return the saved state, or None if there is none.
+
+    The states of searches are read later, by `BuildState.add_searches`.
 
     checkpoint : of the same material, rules and code space, which `Checkpoint` ensures
     report : called with the phases "reading the state" and, afterwards, "resuming" with order and

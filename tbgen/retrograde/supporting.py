@@ -94,7 +94,7 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     slot_of_square : int64 (90,), the inner slot of each square, -1 if there is none
     plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
 
-    Returns whether every legal position has a number; without an inner piece, always True.
+    Returns whether no legal position got the value 0; without an inner piece, always True.
     """
     complete = True
     mids = frame.mids

@@ -53,7 +53,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
 
     rules : the rule set of the whole build
     ordered : include the kernels of orders above 0 (the repetition rules)
-    alone : compile everything in this process, without memory for a second one
+    alone : compile everything in this process, since there is no memory for a second one
 
     Raises the errors of `compile_lock`.
     """
@@ -82,7 +82,7 @@ def warm_up_wide() -> None:
 def _propagate_made_up(*, wide: bool = False) -> None:
     """Call all kernels of order 0 except those of captures, by solving with made-up captures.
 
-    wide : so many values that planes take two bytes
+    wide : add so many values that planes have two bytes per number
     """
     layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
     many = list(map(code_space.encode, MANY_VALUES)) if wide else []
@@ -111,14 +111,14 @@ def _propagate_made_up(*, wide: bool = False) -> None:
 
 
 def _encode(solution: Solution) -> None:
-    """Write a plane of a solution and encode one slot of it, to compile the kernels of both."""
+    """Compute a plane of a solution and encode its first slot, to compile the kernels of both."""
     encode(CountedPlanes(solution).numbers_from(Side.RED, 0, 1), 1)
 
 
 def _solve_all(rules: Rules) -> None:
-    """Call all kernels of a build, for planes of one byte per number.
+    """Call all kernels of a build, for planes of one byte per number, by solving tiny materials.
 
-    KRKN calls the kernels for mid groups, for the capture of an inner piece and for captures that
+    KRKN needs the kernels for mid groups, for the capture of an inner piece and for captures that
     wait, KRKA those for the capture of a defender.
     """
     solved: dict[str, Solution] = {}

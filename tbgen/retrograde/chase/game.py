@@ -51,7 +51,7 @@ class PatternGraph(NamedTuple):
     reply_target: Integers
     """int64 (edges,): the offence node that each edge leads to."""
     calm: Bools
-    """bool (edges,): the reply is no check, and attacks nothing anew."""
+    """bool (edges,): whether the reply is calm: it gives no check, and attacks nothing anew."""
 
 
 @by_pointer
@@ -67,7 +67,7 @@ class _ReverseEdges(NamedTuple):
     left: Integers
     """int64 (reply nodes,): scratch; number of each node's edges to nodes that are not removed."""
     dead: Integers
-    """int64 (offence nodes,): scratch; stack of removed nodes whose edges still count in `left`."""
+    """int64 (offence nodes,): scratch; stack of removed nodes; `left` still has edges to them."""
 
 
 def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
@@ -186,14 +186,16 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, where the chase of
-    the pair answers the attack. Bits are indices at the offence node before the reply.
+    """uint64 (pairs,): set of the offender's pieces that the pair's reply chases: it attacks a
+    piece anew, and the pair's chase answers this attack. No meaning if the reply gives check. Bits
+    are indices at the offence node before the reply.
     """
     pieces: np.uint64
     """Set of all pieces of the offender but the king."""
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): by the index of a piece at the offence node before the reply, its index
-    at the offence node after the reply; 0 for the winner's pieces, and for edges without pairs.
+    """int8 (edges, pieces): index of each of the offender's pieces at the offence node after the
+    reply; the column is its index at the offence node before. 0 for the winner's pieces, and for
+    edges without pairs.
     """
 
 
@@ -266,8 +268,8 @@ def _force_conditions(
 def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
     """Return the reply nodes, bool (reply nodes,), from which the winner wins within the graph.
 
-    conditions : called once, with the safe reply nodes that cannot force calm replies, bool (reply
-        nodes,); returns `Conditions` with pairs for the edges of these nodes
+    conditions : called once, with the safe reply nodes that are not among the *calm* ones (module
+        docstring), bool (reply nodes,); returns `Conditions` with pairs for the edges of these
     """
     reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)

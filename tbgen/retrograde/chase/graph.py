@@ -50,7 +50,7 @@ from tbgen.rules.moves import generate_moves
 KING = int(PieceType.KING)
 
 _FIRST_ROOM = 4096
-"""Initial number of reply nodes in a thread's buffer, about 390 KB. The size is doubled if a single
+"""Initial room of a thread's buffer, in reply nodes: about 390 KB. The room is doubled if a single
 candidate needs more.
 """
 
@@ -111,13 +111,17 @@ class PartialGraph(NamedTuple):
     edge_move: NDArray[np.int64]
     """int64 (edges,): the reply of each edge, source * 90 + target."""
     edge_calm: NDArray[np.bool_]
-    """bool (edges,): whether the reply is no check, and attacks nothing anew."""
+    """bool (edges,): whether the reply is calm: it gives no check, and attacks nothing anew."""
     edge_check: NDArray[np.bool_]
     """bool (edges,): whether the reply gives check."""
 
     @classmethod
     def empty(cls, nodes: int, room: int) -> PartialGraph:
-        """Return zeros for `nodes` offence nodes, up to `room` reply nodes and 4 * `room` edges."""
+        """Return arrays of zeros with room for some nodes and edges.
+
+        nodes : number of offence nodes
+        room : number of reply nodes; there is room for 4 * `room` edges
+        """
         return cls(
             np.zeros(nodes, np.int64), *np.zeros((3, room), np.int64),
             *np.zeros((2, 4 * room), np.int64), *np.zeros((2, 4 * room), np.bool_),
@@ -158,7 +162,9 @@ def _try_chase(victim, source, target, setting, boards):
 
 @part
 def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards):
-    """Return the offence node to which a reply of the winner to a chase leads.
+    """Return the offence node to which the winner's reply to a chase leads.
+
+    `boards.after` and `boards.squares` have the position after the chase, and are not changed.
 
     attackers : int64, number of attackers in `boards.attackers`; the reply must answer the attack
         of one of them

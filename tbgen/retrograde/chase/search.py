@@ -37,17 +37,17 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Candidates are few if a set has at least this many bytes for each loss candidate. If they are
-more, the memory of the idle frontiers is released before the graph is built. If they are few,
-allocating that memory again would take longer than the search.
+"""Limit on loss candidates: one for each `_FEW_CANDIDATES` bytes of a `Rows` of the table. If there
+are more, the memory of the idle frontiers is released before the graph is built. If there are
+fewer, allocating that memory again would take longer than the search.
 """
 
 
 @borrowing_kernel
 def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
-    """Set `found` to the positions of `within` in which the opponent of `side` attacks a piece.
+    """Set `found` to the positions of `within` with an attack on a piece of `side`, but no check.
 
-    `side` is to move, and not in check. `attacked_row` defines the attacks that count.
+    `side` is to move. `attacked_row` defines the attacks that count.
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):

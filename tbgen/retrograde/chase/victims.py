@@ -44,8 +44,8 @@ class ChaseSetting(NamedTuple):
 def is_won(row, square, setting):
     """Return whether the position (row, square), the winner to move, is not in `unwon`.
 
-    Also True for illegal positions, so that an illegal move of the offender is no escape. No move
-    of a loss candidate leads to a position that the winner has lost.
+    Also True for illegal positions, so that an illegal move of the offender is no escape, and for
+    positions that the winner has lost; no move of a loss candidate leads to one of those.
     """
     return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
@@ -72,7 +72,11 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 
 @part
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew."""
+    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew.
+
+    Pieces that cannot be victims (`may_be_victim`) are left out. The move must give no check. The
+    boards are changed meanwhile, and restored.
+    """
     side = piece_side(after[target])
     found_lo, found_hi = EMPTY, EMPTY
     for v in range(codes.size):
