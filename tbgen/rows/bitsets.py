@@ -119,8 +119,8 @@ _fill_tables()
 KNIGHT_LEGS_BACK = np.where(
     KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
 ).astype(np.int8)
-"""int8 (90, 8): the leg, which must be empty, of each jump to a square from its `KNIGHT_TARGETS`;
--1 for a target off the board.
+"""int8 (90, 8): the leg, which must be empty, of the jump back to a square from each of its
+`KNIGHT_TARGETS`; -1 for a target off the board.
 """
 NOWHERE = SQUARES
 """Number in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""
@@ -194,7 +194,8 @@ def _sideways(word):
 def _mirror_word(w):
     """Return the mirror image of one word of a set, in one word; the bit OFF_BOARD is kept.
 
-    Three exchanges around the middle file reverse each rank: of four files, of two, of one.
+    Three exchanges reverse each rank: the four files on both sides of the middle file change
+    places, then the pairs in each four, then the files in each pair.
     """
     x = (w ^ (w >> _5)) & _ABCD
     w ^= x | (x << _5)
@@ -234,7 +235,7 @@ def slides_along_ranks(start, free):
 
 @part
 def _fill_up(start, free):
-    """Return `start` and the squares of `free` that rooks on it reach upwards, in one word."""
+    """Return `start` and the squares of `free` that rooks on `start` reach upwards, in one word."""
     reach = start | (free & (start << _9))
     path = free & (free << _9)
     reach |= path & (reach << _18)
@@ -243,7 +244,7 @@ def _fill_up(start, free):
 
 @part
 def _fill_down(start, free):
-    """Return `start` and the squares of `free` that rooks on it reach downwards, in one word."""
+    """Return `start` and the squares of `free` that rooks there reach downwards, in one word."""
     reach = start | (free & (start >> _9))
     path = free & (free >> _9)
     reach |= path & (reach >> _18)
@@ -252,7 +253,7 @@ def _fill_down(start, free):
 
 @part
 def slides_along_files(lo, hi, free_lo, free_hi):
-    """Return the squares of `free` that rooks on a set reach along their files."""
+    """Return the free squares that rooks on the squares (lo, hi) reach along their files."""
     low = _fill_up(lo, free_lo)
     high = _fill_up(hi | ((low >> _36) & free_hi), free_hi)
     out_lo = (low << _9) & free_lo

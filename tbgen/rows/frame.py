@@ -43,7 +43,7 @@ class Frame(NamedTuple):
     mids: int
     inner_kind: int
     inner_side: int
-    """Side of the inner piece, and as `inner_kind` its `PieceType`; both -1 if there is none."""
+    """Side of the inner piece; `inner_kind` is its `PieceType`. Both are -1 if there is none."""
     red_defenders: int
     """Number of Red's defenders."""
     twin: int
@@ -67,7 +67,7 @@ class Frame(NamedTuple):
     are not considered.
     """
     lead_moves: NDArray[np.int8]
-    """int8 (moves, 4): the columns `MIRRORED`, `EYE`, `TARGET` and `SOURCE` of these moves."""
+    """int8 (moves, 4): `MIRRORED`, `EYE`, `TARGET` and `SOURCE` of the moves in `lead_after`."""
     mid_squares: NDArray[np.int8]
     """int8 (M, N): the square of each man; ascending within a group."""
     mid_companions: NDArray[np.int32]
@@ -108,7 +108,7 @@ pieces. TARGET, SOURCE: squares of the move, not mirrored.
 """
 
 _BLOCK = 1 << 12
-"""Number of leads whose moves are found together; arrays of 8-byte numbers exist for these only."""
+"""Number of leads whose moves are found at a time; this limits the memory of temporary arrays."""
 
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

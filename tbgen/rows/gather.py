@@ -100,7 +100,7 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 
 @part
 def _gather_lead(move, target, front, reached, scratch, frame):
-    """Add predecessors by one move of a king, an advisor or an elephant, for all rows of a lead.
+    """Add predecessors by a king, advisor or elephant move, for all rows of the lead before it.
 
     move : int64, index of the move in `Frame.lead_after`
     target : int64, the lead after the move

@@ -140,7 +140,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
 def without_escape(lead, mid, side, lo, hi, escape, frame):
     """Return those of the positions (lo, hi) of a row that have no quiet move into `escape`.
 
-    escape : uint64 (rows, 2), a set of the other side
+    escape : Rows, in; a set of positions with the opponent to move
     """
     mids = frame.mids
     first = lead * mids

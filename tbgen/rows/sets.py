@@ -231,7 +231,8 @@ def _k_put(data, row_0, filtered, within, found, mids):
 def _k_count(lead_0, lead_1, members, counts, frame):
     """Count the positions of a set; a position with several slots counts at the canonical one.
 
-    counts : int64 (leads,), inout; the number in [lead_0, lead_1) is added to `counts[lead_0]`
+    counts : int64 (leads,), inout; the number of positions in all of the given leads is added to
+        `counts[lead_0]`
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):

@@ -36,7 +36,7 @@ from tbgen.rows.workers import RANGES, Workers
 
 DENSE_LEAD_DIVISOR = 6
 """If more than 1 / `DENSE_LEAD_DIVISOR` of a lead's rows have positions to be tested, predecessors
-are gathered for the whole lead; otherwise the moves of each row are tested.
+are gathered for the whole lead; otherwise the moves of each of these rows are tested.
 """
 
 SPARSE_LEAD_DIVISOR = 8

@@ -86,7 +86,7 @@ class Meter:
 
     sweeps: int = 0
     rows: int = 0
-    """Number of rows read in the sets in which sweeps search; a row counts in each sweep."""
+    """Total number of rows that sweeps have read of the sets in which they search."""
 
 
 class Workers:
