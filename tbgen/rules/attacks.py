@@ -1,8 +1,8 @@
 """Attacks and checks.
 
-    attacks(board, source, target)     one piece, one square
-    is_attacked(board, square, side)   any piece of that side, searched outward from the square
-    in_check(board, side)              the king attacked, or facing the other king
+    attacks(board, source, target)     the piece on `source` attacks `target`
+    is_attacked(board, square, side)   some piece of the side attacks it; searched from the square
+    in_check(board, side)              the side's king is attacked, or faces the other king
 
 All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. The side
 to move does not matter here.

@@ -46,7 +46,7 @@ LEAPS = (
     (1, -2, 0, -1),
     (-1, -2, 0, -1),
 )
-"""A knight's (rank, file) leaps, each followed by its leg: the step whose square must be empty."""
+"""A knight's moves: (rank, file) steps to the target, then to the leg, which must be empty."""
 
 
 @scalar
