@@ -27,7 +27,7 @@ MOST_POSITIONS = 200
 """Limit on the positions that a search expands; about 50 milliseconds."""
 
 _MOST_KNOWN = 1 << 14
-"""Limit on the results that are kept, because a game has the same positions many times."""
+"""Maximum number of results in the cache; games repeat positions, so searches repeat, too."""
 
 _LEAST_WORTH, _MOST_WORTH = (0, 2, 2, 8, 4, 4, 0), (0, 3, 3, 12, 5, 5, 3)
 """Least and greatest relative worth of each `PieceType`, to weigh captured pieces against lost ones

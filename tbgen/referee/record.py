@@ -28,7 +28,7 @@ from tbgen.rules.moves import piece_moves
 from tbgen.system.scalar import scalar
 
 Boards = Sequence[MutableBoard]
-"""Array or list with ninety entries, one for each square, for each position of a game."""
+"""Array or list by position of a game: for each position ninety integers, one for each square."""
 
 Log = Sequence[MutableSequence[int]]
 """A row of `LOG_FIELDS` integers per position of a game."""
@@ -156,8 +156,9 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Return the first position of the span to be judged, which ends at the last position.
 
-    It is the second-latest earlier occurrence of the last position, or the only one. Returns
-    `NO_SPAN` if the last position has occurred fewer than `occurrences` times.
+    It is an earlier occurrence of the last position: the second one counted backwards from the
+    end, or the only one. Returns `NO_SPAN` if the last position has occurred fewer than
+    `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
