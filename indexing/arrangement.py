@@ -120,7 +120,7 @@ def block_of_slot(slot: Any, d: Integers) -> tuple[Any, Any]:
 
 
 class BlockMap:
-    """Mapping between the slots of one side to move and its blocks, numbered from 0."""
+    """Mapping between the slots of one side to move and that side's blocks, numbered from 0."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
         """Cut a layout's slots into blocks of `block_slots`; the arrangement must fit (`fits`)."""

@@ -54,7 +54,7 @@ _BLACK_POINTS = {
 }
 """Coordinate numbers (the paper's *points*) where each of Black's defenders may stand.
 
-They are in the paper's order. Red's have the same columns, and row 9 - row.
+They are in the paper's order. Red's points have the same columns, and row 9 - r in place of row r.
 """
 
 

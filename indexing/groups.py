@@ -10,8 +10,8 @@ The *companions* of a piece are the placement without it. The rank after a move 
 two look-ups: `Group.companions` has the rank of its companions, and `Group.extend` the rank after a
 piece is added to them.
 
-The *defenders* of one side (king, advisors, elephants) are ranked together, since they exclude each
-other on few squares.
+The *defenders* of one side (king, advisors, elephants) have one joint rank, which leaves out the
+placements with two of them on one square.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ class Group:
         return np.stack(columns, axis=1).astype(np.int32)
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements, given by squares (n, count) of the area in any order."""
+        """Return the ranks of n placements, int64 (n,).
+
+        squares : (n, count), squares of the pieces, all in the area; in any order
+        """
         slot_of = np.full(SQUARES, -1, np.int64)
         slot_of[list(self.area)] = np.arange(len(self.area))
         slots = np.sort(slot_of[squares.astype(np.int64)], axis=1)
@@ -149,7 +152,7 @@ class Defenders:
         return tuple(group.rank(own) for group, own in zip(self._parts, columns, strict=True))
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements; -1 if pieces of two types share a square.
+        """Return the ranks of n placements, int64 (n,); -1 if pieces of two types share a square.
 
         squares : (n, pieces), of king, advisors, elephants; those of one type must differ
         """

@@ -202,7 +202,7 @@ class Layout:
 
     @property
     def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """`ranks_of` all leads; not cached, since there may be a million."""
+        """Result of `ranks_of` for all leads; not cached, since there may be a million leads."""
         return self.ranks_of(np.arange(self.leads))
 
     def lead_of(
@@ -299,7 +299,9 @@ class Layout:
         return int(slot_of_squares(squares, self._descriptor_list))
 
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """int64 (n,): slots of boards, uint8 (n, 90).
+        """Return the slots of n boards, int64 (n,).
+
+        boards : uint8 (n, 90), piece codes by square
 
         Raises `InputError` unless all have the layout's armies, each piece in its area.
         """
@@ -314,7 +316,7 @@ class Layout:
     def slots_of_pieces(
         self, codes: NDArray[np.int64], places: NDArray[np.int64], swapped: bool = False
     ) -> NDArray[np.int64]:
-        """int64 (n,): slots of placements, each given as a list of pieces in any order.
+        """Return the slots of n placements, int64 (n,), each given as pieces in any order.
 
         codes, places : int64 (n, pieces), the piece codes and their squares, all different
         swapped : True if Red and Black have each other's armies; each placement is then replaced by
@@ -346,9 +348,11 @@ class Layout:
         return lead * (self.mids * self.inner_size) + within
 
     def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64 (n,): the part of a slot that the attackers determine, mid * inner_size + inner.
+        """Return mid * inner_size + inner, the part of a slot that the attackers determine.
 
         attackers : int64 (n, attackers), their squares, in the order of `piece_codes`
+
+        The result is int64 (n,).
         """
         mid = np.zeros(len(attackers), np.int64)
         inner = attackers[:, -1] if self.inner is not None else None
@@ -393,7 +397,10 @@ class Layout:
         return squares, sound
 
     def boards_of_squares(self, squares: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """uint8 (n, 90): boards of placements, whose squares are given as by `squares_of_slots`."""
+        """Return the boards of n placements, uint8 (n, 90).
+
+        squares : (n, pieces), squares of the pieces, in the order of `piece_codes`
+        """
         boards = np.zeros((len(squares), SQUARES), np.uint8)
         boards[np.arange(len(squares))[:, None], squares] = np.array(self.piece_codes, np.uint8)
         return boards

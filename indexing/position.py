@@ -170,7 +170,10 @@ class Position:
 
     @property
     def is_swapped(self) -> bool:
-        """Return whether the material names Black's army first; tables then hold `swapped()`."""
+        """Return whether the material names Black's army first.
+
+        A table then contains the position `swapped()` in place of this one.
+        """
         return self.material.first != self.armies[Side.RED]
 
     def swapped(self) -> Self:

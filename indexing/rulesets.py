@@ -233,7 +233,7 @@ _TERMS = {
 }
 
 SYNONYMS = {"asian": Rules.WXF, "vietnam": Rules.WXF}
-"""Other names of a set. The Asian rules of 2017 are those of the WXF in another order."""
+"""Other names of rule sets. The Asian rules of 2017 state those of the WXF in another order."""
 
 CHINESE = "chinese"
 """Name of the CXA rules (2020), which are no rule set: tables cannot hold them (docs/exact.md)."""
