@@ -1,6 +1,6 @@
 """Codes of many positions at once, given as boards: grouped by material, indexed, looked up.
 
-boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes
+boards, sides  ->  groups of boards with the same pieces  ->  slots  ->  codes
 """
 
 from __future__ import annotations

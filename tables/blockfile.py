@@ -225,9 +225,9 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify checksums, blocks and digest; subclasses also statistics.
+        """Read the whole file, and verify checksums, blocks and digest.
 
-        Raises `CorruptTableError` and `OSError`.
+        Subclasses also verify the statistics. Raises `CorruptTableError` and `OSError`.
         """
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 

@@ -113,7 +113,10 @@ def record(kind: type) -> Check:
 
 @cache
 def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
-    """Return two maps from field name to check: of values, and of the entries of tuples."""
+    """Return two maps from field name to check, for the fields of the dataclass `kind`.
+
+    The first is of fields with one value. The second is of tuples, with the check of an entry.
+    """
     checks, lists = {}, {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is tuple:
@@ -153,8 +156,8 @@ def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
     lists : for each member that is a list, the check of its entries; it becomes a tuple
 
-    Other members are returned unchecked; of members with one name, the last one. Raises
-    `SchemaError`, also for more than `MAX_MEMBERS` members.
+    Other members are returned unchecked. If a name occurs several times, its last member is
+    returned. Raises `SchemaError`, also for more than `MAX_MEMBERS` members.
     """
     reader = _Reader(text)
     found: dict[str, Any] = {}

@@ -108,7 +108,7 @@ def _compare(
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
     """Choose `blocks` blocks of a side, or all if it has no more; one may be chosen twice.
 
-    Returns by tile the numbers of its chosen blocks, from 0 in the tile.
+    Returns a map from tile to the numbers of the chosen blocks, counted from 0 in the tile.
     """
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:

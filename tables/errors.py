@@ -67,7 +67,8 @@ class MissingTableError(TablebaseError, KeyError):
 class RulesMismatchError(TablebaseError):
     """Files of several rule sets or metrics, of which the caller has chosen none.
 
-    `subject` states this; `present` are the names found; `remedy` says how to choose one.
+    `subject` says of what there are several, as in `several rule sets`; `present` are the names
+    found; `remedy` says how to choose one.
     """
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:

@@ -66,7 +66,7 @@ def locked(path: Path) -> Iterator[None]:
     The file contains the process id and the machine of the holder. The lock file of a killed
     process is taken over. Raises `OSError`, also if the file system has no locks, and
     `BlockingIOError`, with a `strerror` such as `locked by process 42 on node7`, if the lock is
-    held, even by this process; both name `path`.
+    held, even by this process; both errors name `path`.
     """
     while True:
         file = open_to_write(path)
@@ -106,9 +106,9 @@ def _write_holder(file: BinaryIO) -> None:
 
 
 def _holder(file: BinaryIO) -> str:
-    """Return the holder of a lock, as its file tells, such as `process 42 on node7`.
+    """Return the holder that a lock file states, such as `process 42 on node7`.
 
-    Returns `another process` if the file does not tell it.
+    Returns `another process` if the file states none, or cannot be read.
     """
     try:
         match = _HOLDER.fullmatch(read_at(file.fileno(), _MAX_HOLDER, 0))
@@ -204,7 +204,10 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Set the file of an `OSError` to `path` if it is `temporary`, or None and the disk is full."""
+    """Set the file name of an `OSError` to `path` if it names `temporary`.
+
+    Also if the error names no file, and means a full disk (`_NO_ROOM`). Others are not changed.
+    """
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):
@@ -254,9 +257,9 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_part(path: Path) -> None:
-    """Remove the file of a failed attempt of `continuing`; the caller holds its lock.
+    """Remove the `.part` file that a failed `continuing(path)` has left, if there is one.
 
-    Errors are ignored.
+    The caller holds the same lock as for `continuing`. Errors are ignored.
     """
     with contextlib.suppress(OSError):
         _part_of(path).unlink()

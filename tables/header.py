@@ -32,7 +32,9 @@ from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
 from tbgen.tables.rule_sets import RuleSet
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
-"""Signature like PNG's, damaged by a transfer that changes line ends or strips high bits."""
+"""First bytes of a file. As in PNG, a transfer that changes line ends or strips high bits damages
+them, so that readers reject the file.
+"""
 
 LAST_VERSION = 3
 """Newest format version that this version of the program reads."""
@@ -114,7 +116,10 @@ class TableSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification with these `fields`; raises `ValueError` or `IndexError`."""
+        """Return the specification with these `fields`.
+
+        Raises `ValueError` or `IndexError` for impossible numbers.
+        """
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")

@@ -22,7 +22,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.rule_sets import RuleSet
 
 DEFAULT_TABLES = "egtb"
-"""Directory of tables if neither a program nor $TBGEN_TABLES names one."""
+"""Directory of tables if neither the caller nor $TBGEN_TABLES names one."""
 
 SUFFIX = ".xqt"
 """End of the file name of a table or a win-draw-loss file."""

@@ -138,7 +138,10 @@ def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
 
 
 class OutcomeCodec:
-    """Conversion between outcome codes and the content of blocks, as `DistanceCodec` for values."""
+    """Conversion between outcome codes and the content of blocks.
+
+    Has the attributes and methods of `DistanceCodec` that writers and readers use.
+    """
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN
@@ -147,7 +150,7 @@ class OutcomeCodec:
     may_be_plain = True
 
     def max_content(self, slots: int) -> int:
-        """Return the size in bytes of the content of a block: five of its `slots` slots a byte.
+        """Return the bytes of the content of a block of `slots` slots: one for every five slots.
 
         A block of one outcome has a content of one byte (`constant_content`).
         """

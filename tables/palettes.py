@@ -61,10 +61,10 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder of blocks of numbers, with the result of `encode` for their codes.
+        """Return an encoder for blocks of numbers in place of codes.
 
-        `encode` must be `encode_filled` or an equivalent. The returned encoder's `otherwise` is a
-        code.
+        Its result is that of `encode`, `encode_filled` or an equivalent, for the codes of the
+        numbers. Its parameter `otherwise` is a code, not a number.
         """
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:

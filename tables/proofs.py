@@ -126,7 +126,10 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return `status` if that surely reads no whole file, else None; raises like `status`."""
+        """Return `status` if finding it certainly reads no whole file, else None.
+
+        Raises like `status`.
+        """
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:

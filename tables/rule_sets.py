@@ -89,7 +89,10 @@ UNKNOWN_RULES = RuleSet(None)
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Filter of rule sets: None in a field admits any value, `orders` 0 only sets without limit."""
+    """Filter of rule sets. None in a field admits any value.
+
+    `orders` admits rule sets with this limit on orders, or without a limit if it is 0.
+    """
 
     rules: Rules | None = None
     orders: int | None = None

@@ -142,7 +142,7 @@ class Tablebase:
     def forget_removed(self, *damaged: Path) -> None:
         """Forget files that are gone or whose paths are in `damaged`.
 
-        Replaced files are opened anew.
+        Files that have been replaced are opened again at their next use.
         """
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
@@ -336,8 +336,7 @@ class Tablebase:
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
         """Return the values of legal positions, in their order; raises like `probe`.
 
-        Each block is read at most once for the positions of one material, colouring and side to
-        move.
+        For all positions with the same pieces and side to move, each block is read at most once.
         """
         parsed = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)

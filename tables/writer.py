@@ -51,8 +51,9 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import FileStatistics
 
 CodeSource = Callable[[int, int, int], Codes]
-"""`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
-(Black) to move, 0 for a slot without a position; or numbers of these codes in a palette.
+"""Function `source(side, first, count)` that returns the codes of slots first to first + count - 1,
+with side 0 (Red) or 1 (Black) to move: 0 for a slot without a position. With `palettes` of
+`write_table` it returns the numbers of these codes.
 
 Called by one thread at a time, for runs of whole leads. A side is read as a sample first, to choose
 its arrangement, and then whole. Black may come first. If a block is too large, both sides are read
@@ -92,7 +93,11 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, codec: BlockCodec, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Return a block; `store` compresses its content, unless all slots share one code."""
+        """Return the block with a content, the bytes before compression.
+
+        codec : encoding of the content
+        store : returns the bytes to store for a content; not called if all slots share one code
+        """
         constant = codec.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
@@ -166,7 +171,8 @@ def write_table(
 class _WrittenSide(NamedTuple):
     """A side whose blocks have been written: arrangement, block table entries and digests.
 
-    `entries` is empty if all slots have the code `constant`; else `constant` is 0.
+    If all slots have the code `constant`, `entries` is empty and `digests` has one entry; else
+    `constant` is 0.
     """
 
     arrangement: Arrangement
