@@ -176,7 +176,7 @@ class Proofs:
     def _digest_and_status(
         self, name: TableName
     ) -> tuple[str, ProofStatus] | TablebaseError | OSError:
-        """Return a table's digest in hex and its status without gaps, or the reading error."""
+        """Return a table's digest in hex and its status with empty `gaps`, or the reading error."""
         if name not in self._own:
             try:
                 self._own[name] = self._read(name)
@@ -185,7 +185,7 @@ class Proofs:
         return self._own[name]
 
     def _read(self, name: TableName) -> tuple[str, ProofStatus]:
-        """Read a table's digest in hex and its status without gaps from its files.
+        """Read a table's digest in hex and its status, with empty `gaps`, from its files.
 
         Raises `TablebaseError` or `OSError`.
         """

@@ -103,15 +103,14 @@ class NotEnoughMemoryError(TablebaseError):
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
     """Return the bytes of memory that a build must have, and a clause that explains the number.
 
-    The number is `least`, unless kernels must still be compiled and `COMPILER_BYTES` exceeds both
-    `least` and `available`; then it is `COMPILER_BYTES`. If `least` exceeds `available`, and the
-    process has too little memory to load the compiler, it is `least`, whatever the kernels.
+    The number is `COMPILER_BYTES` if `least` and `available` are both below it and kernels must
+    still be compiled, else `least`. The test for compiled kernels loads the compiler: if `least`
+    exceeds `available`, and the process has too little memory for that, the number is `least`.
 
     least : bytes that solving the table takes with its arrays on disk
     available : bytes that the build may use
     ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
-    # The test for compiled kernels loads the compiler, for which there may be too little memory.
     loads = least <= available or usable_memory().memory >= COMPILER_BYTES
     if least < COMPILER_BYTES and available < COMPILER_BYTES and loads:
         kernels = import_permanently("tbgen.retrograde.warm_up")

@@ -1,6 +1,7 @@
 """Examples in `tbgen` and `tbgen COMMAND --help`, and the pages of docs/ to read next.
 
-lessons.toml has the examples: terminals, docs/commands.md and the tests use the same lines.
+Both are in lessons.toml. The tests parse the examples, and run most; docs/commands.md links to the
+pages.
 """
 
 from __future__ import annotations

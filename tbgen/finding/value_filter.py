@@ -47,7 +47,7 @@ class ValueFilter:
 
     @property
     def sides(self) -> list[Side]:
-        """Sides to move for which the table has candidates."""
+        """Sides to move for which the table's statistics have a value that the query wants."""
         return [side for side in Side if len(self._wanted[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:

@@ -4,9 +4,10 @@
 
 An interrupted download leaves the partial file `.NAME.part`, from which the next download resumes.
 If the completed file has a wrong hash, the fault is in the bytes of earlier downloads (the *earlier
-bytes*) or in those of the current source. So the hash of the source's own file is computed. If it
-is right, the whole file is downloaded from this source. Otherwise the earlier bytes are kept for
-other sources. The table is locked during a download, as during a build.
+bytes*) or in those of the current source. So the source's own first bytes are read in their place,
+only to be hashed with the rest. If this hash is right, the whole file is downloaded from this
+source. Otherwise the earlier bytes are kept for other sources. The table is locked during a
+download, as during a build.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Part of `least` that may be added between two checks of the memory in use: pages of arrays on
-    disk, and what numpy, zstd and the allocator take.
+    """Part of `least` by which the memory in use may grow between two checks of it (`DiskStorage`):
+    pages of arrays on disk, and what numpy, zstd and the allocator take.
     """
 
 

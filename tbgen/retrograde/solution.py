@@ -4,9 +4,10 @@
 `Solution`        codes of a material from the journals, a chunk of leads or a plane at a time
 `CountedPlanes`   planes and their statistics for a writer of files; one plane is in memory
 
-A palette (`tables/palettes.py`) is the ascending list of the codes that occur. Planes contain
-*numbers*, the indices of codes in the palette. If a position has several slots, one is *canonical*;
-the others are empty (code and number 0). Parameters of kernels: `tbgen.retrograde`.
+A palette (`tables/palettes.py`) is the ascending list of 0, the draw and the codes that occur. The
+*number* of a code is its index there; `CountedPlanes` has numbers. If a position has several slots,
+one is *canonical*; the others are empty (code and number 0). Parameters of kernels:
+`tbgen.retrograde`.
 """
 
 from __future__ import annotations

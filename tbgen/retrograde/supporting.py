@@ -336,7 +336,7 @@ class DrawnTable:
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     absent_codes: tuple[int, ...] = ()
-    """Codes without positions that `occurring_codes` returns, too."""
+    """Codes that no position has, but that `occurring_codes` returns."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw, and `absent_codes`."""

@@ -1,8 +1,8 @@
 """Threads that process ranges of leads; the division of leads into chunks; a meter of the work.
 
 A *lead* is a placement of the defenders, by its number; its rows are consecutive. One thread writes
-each lead, so that the result is the same for any number of threads. A *sweep* finds predecessors of
-positions within a set.
+each lead, so that the result is the same for any number of threads. A *sweep* finds, within a set,
+the predecessors of a frontier.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual chases: compare the pattern of each order with the claims.
 
-A *chaser* is a position and a piece that each of its moves attacks anew unless the move loses. A
+A *chaser* is a position and a piece that each move of the position attacks anew or else loses. A
 *claim* is a stored direct win of a side that is not in check.
 
     find     chasers, among the nodes listed by the passes (`chasers`)
@@ -24,7 +24,8 @@ The graph of chasers, chases and edges:
     chases of chaser n     chase_start[n] up to chase_start[n + 1]
     edges of chase c       edge_start[c] up to edge_start[c + 1], to chaser edge_to[e]
     pair (e, f)            edge e, then the f-th chase of the chaser it leads to:
-                           victims[pair_start[e] + f], the victims of this pair
+                           victims[pair_start[e] + f], a bit set: pieces that the answer of e
+                           attacks anew, each by an attack that the chase removes
 
 The package's docstring describes the parameters of kernels.
 """

@@ -2,7 +2,8 @@
 """King safety after a move (legality), and detection of checks.
 
 Results equal those of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, but
-only squares around the king are looked up. Advisors and elephants never attack a king.
+only the lines through the king, and the squares of pawns and knights that attack it, are looked
+up. Advisors and elephants never attack a king.
 
     king not in check before   only new attacks are tested: lines that the move changes, knights
                                whose leg it frees, and the moved piece if it is the attacker's
