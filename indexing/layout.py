@@ -191,7 +191,7 @@ class Layout:
 
     def ranks_of(self, leads: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ranks of Red's and of Black's defenders in each of some leads: int64 (n,)."""
-        # Placements without leads come before the one with whose lead they begin.
+        # Of placements with the same first lead, only the last one has leads.
         w = np.searchsorted(self.lead_base, leads, side="right") - 1
         b = leads - self.lead_base[w]
         if self.reduced:
