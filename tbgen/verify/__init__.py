@@ -48,7 +48,7 @@ Parameters of kernels, unless a kernel says otherwise:
     state : BoardState, this thread's
     numbers : uint8 or uint16 (2 * slots + SLACK,), the planes: ranks or marks
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
-    kept : uint8 or uint16 (90,), a buffer, by square
+    kept : uint8 or uint16 (90,), a buffer for numbers of `best`, by square of the place
     lead_0, lead_1 : int, the first lead, and the end of the range
     plane : int, the start in `numbers` of the plane with the opponent to move
     base : int, the first slot of a lead
@@ -59,9 +59,9 @@ Parameters of kernels, unless a kernel says otherwise:
     side : int, the side to move, 0 for Red
     m : int, an attacker; kind : int, its piece type
     start : int, an index in `numbers`, where a row begins
-    at : int, the start of the row, less the term of the moving attacker's group; a move adds the
-        new term
-    line : int, the line of `Index.term_after` with the terms after its moves
+    at : int, the index in `numbers` where the row begins, less the term of the moving attacker's
+        group; adding the term after a move gives the row that the move leads to
+    line : int, the line of `Index.term_after` for the moving attacker
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
     s : int, a square; first, end, step : int, a line of the squares `range(first, end, step)`

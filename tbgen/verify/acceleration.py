@@ -7,8 +7,8 @@
 In a row only the innermost attacker varies; each of its squares is a *place*. A move of another
 piece leads from every place to the same place of another row, or to the mirrored place if the lead
 after a defender's step has the mirror image. So `best` is an element-wise maximum of rows. To
-*include* a row is to take the larger number at each place. Where the innermost attacker blocks the
-move, `best` must not change: `kept` holds these numbers meanwhile.
+*include* a row is to take the larger number at each place. At places where the innermost attacker
+blocks the move, `best` must not change: these numbers are saved in `kept`, and restored after it.
 
 A piece *hangs* if it can be chased, and is attacked by a piece that can chase. `--plain` takes one
 place at a time (`complete`, `passes`). The package's docstring describes the parameters.
@@ -115,7 +115,8 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
 def _mark_outer(source, target, mask, buffer, state, index):
     """Mark the places of the innermost attacker at which the piece on `source` attacks `target`.
 
-    Neither of the two pieces is the innermost attacker. It may block the attack, or be its mount.
+    Neither of the two pieces is the innermost attacker, which may block the attack or be the mount
+    of a cannon.
 
     mask : uint8 (places,), inout; buffer : uint8 (places,), scratch
     """
@@ -222,7 +223,7 @@ def _include_except(first, end, step, start, best, kept, numbers, index):
 
 @part
 def _include_place(square, start, best, numbers, index):
-    """Include another row in `best` at the place on `square` alone, if there is one."""
+    """Include another row in `best` only at the place on `square`, if it is a place."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[start + place])
@@ -232,7 +233,7 @@ def _include_place(square, start, best, numbers, index):
 def _include_steps(side, plane, within, image, best, numbers, state, index):
     """Include in `best` the rows that moves of a side's king, advisors and elephants lead to.
 
-    The place on an elephant's eye is left out, where the innermost attacker blocks the step.
+    For an elephant, the place on its eye is left out: there the innermost attacker blocks the step.
     """
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):
@@ -307,10 +308,10 @@ def _include_attacker(m, side, at, best, kept, numbers, state, index):
 
 @part
 def _include_inner_line(first, end, step, kind, row, best, board):
-    """Include in `best` the moves of the innermost rook or cannon along a line towards `first`.
+    """Include in `best` the moves of the innermost rook or cannon in one direction along a line.
 
-    The squares of the line are `range(first, end, step)`. A rook or cannon may stand on all ninety
-    squares, so places are squares here.
+    The moves lead towards `first`, from each of the squares `range(first, end, step)`. A rook or
+    cannon may stand on all ninety squares, so places are squares here.
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """

@@ -90,7 +90,8 @@ class Table(Protocol):
 
 
 Supporting = Callable[[Material], Table]
-"""Function that opens the table of a material; called only for supporting materials that need one.
+"""Function that opens the table of a supporting material; not called for a material without rooks,
+knights, cannons and pawns, which has no table.
 """
 
 
@@ -137,7 +138,9 @@ class Arrays(NamedTuple):
     slots: int
     """Number of slots of a plane."""
     ranks: NDArray[Any]
-    """uint8 or uint16 (2 * slots + SLACK,): both planes; filled in by `complete`."""
+    """uint8 or uint16 (2 * slots + SLACK,): both planes of ranks, filled in by `complete`, or of
+    marks.
+    """
     draws: NDArray[np.int64]
     """int64 (2,): by side to move, the rank of draws of the kind FREE."""
     pieces: NDArray[np.int64]
@@ -167,7 +170,7 @@ class CapturePlane(NamedTuple):
     """Plane of a supporting table, for kernels. Shapes: P pieces of this table."""
 
     side: int
-    """Side to move after the captures, by its colour in the table to prove; it has lost a piece."""
+    """Side to move after the captures, which has lost a piece; its colour in the table to prove."""
     ranks: NDArray[Any]
     """uint8 or uint16 (n,): the rank of each slot of the supporting table."""
     descriptor: NDArray[np.int64]
@@ -222,7 +225,7 @@ class PlaneAllocator:
 def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> None:
     """Write the ranks of a table's codes, with one side to move, into a plane.
 
-    Single-threaded: two threads contend for the interpreter lock, take as long, and need twice the
+    Uses one thread: two would contend for the interpreter lock, take as long, and need twice the
     processor time.
 
     plane : uint8 or uint16 (slots or more,), out

@@ -60,7 +60,7 @@ _ROUNDS = 100
 
 @borrowing_kernel
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
-    """Replace ranks by marks in a range of leads, by the states of the slots (`values.STATES`)."""
+    """Replace the ranks of a range of leads by marks, which depend on the states of the slots."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
@@ -223,8 +223,9 @@ def _find_for_side(
 ) -> tuple[Numbers, NodeList, Numbers]:
     """Find candidates for patterns by which `winner` would win and the other side offends.
 
-    During the passes, the draws `held` with the offender to move have the role CHECKING_DRAW. Then
-    they get CHECKED_DRAW or QUIET_DRAW, for the search with exchanged sides.
+    During the passes, the draws `held` with the offender to move have the role CHECKING_DRAW. After
+    them, these draws get their role for the search with exchanged sides: CHECKED_DRAW if the side
+    to move is in check, else QUIET_DRAW.
 
     held : draws held by checks alone, with either side to move
 

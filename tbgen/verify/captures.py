@@ -43,8 +43,9 @@ def is_king_attacked(side, skipped, state, index):
 def wins_by_capture(side, order, state, arrays, index):
     """Return whether a capture by the side to move wins by the repetition rules, up to `order`.
 
-    The position must be open (a draw, or decided by the repetition rules), and the side not in
-    check. So no capture wins by order 0, and only pieces of `Arrays.wins_by_rules` are tried.
+    The position must be open (a draw, or decided by the repetition rules), so that no capture wins
+    by order 0, and the side not in check. Only captures of pieces in `Arrays.wins_by_rules` are
+    examined.
 
     order : int, the highest order that counts
     """

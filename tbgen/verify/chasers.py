@@ -7,11 +7,11 @@ anew* if it creates the attack (docs/referee.md, section 2, points 1 to 6; `tbge
 Pieces are numbered in the order of `Layout.piece_codes`. The package's docstring describes the
 parameters of kernels.
 
-Order from which a move loses:
+Order from which a move loses, if it leads to a win of the opponent of order j:
 
-    a quiet move to a win of order j     j + 1; j for a direct win in check, or if a capture wins by
-                                         order j: both are known before the chases of order j
-    a capture that loses at order j      j
+    quiet move   j + 1; but j for wins that are known before the chases of order j: direct wins of a
+                 side in check, and wins of a side not in check that a capture wins by order j
+    capture      j
 
 `chases` lists the replies that answer a chase.
 """

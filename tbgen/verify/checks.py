@@ -78,10 +78,11 @@ class Graph:
     offender). The other arrays have an element for each offender, or for each checked side:
 
     offender_orders    order of the stored value
-    first_orders       order from which all moves but checks are known to lose
+    first_orders       order from which all moves of the offender but checks are known to lose
     offender_in_check  whether the offender is in check
     checked_orders     order of the stored value
-    wins_from          lowest order at which a capture or a move to a confirmed direct loss wins
+    wins_from          lowest order by which the checked side wins by a capture or by a move to a
+                       confirmed direct loss; NEVER if there is none
     """
 
     checks: Edges
@@ -101,7 +102,7 @@ class Graph:
         wins_at_once, quiet = self.wins_from <= order, ~self.offender_in_check
 
         def held(checked: Flags) -> Flags:
-            """Return the offenders whose needed checks all lead to the given checked sides."""
+            """Return the offenders whose checks in `needed` all lead to the given checked sides."""
             found: Flags = offenders.copy()
             found[needed[~checked[needed[:, 1]], 0]] = False
             return found
@@ -199,12 +200,14 @@ class CheckPatterns:
         ]
 
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
-        """Return the wins that the passes over rows have not examined, ascending.
+        """Return the wins of W in which the passes over rows assume an answer, ascending.
 
-        For any order k, they are wins of W of order k - 1 that are no claims, and to which a check
-        leads from a direct loss of O of order k. The passes assume that W has an answer to such a
-        check. Other losses of O of order k cannot belong to the pattern of order k - 1
-        (docs/proof.md): if all their checks were answered, a claim of order k would be missing.
+        A check from a direct loss of O, of any order k, leads to such a win; the win has order
+        k - 1 and is no claim. Other losses of O of order k cannot belong to the pattern of order
+        k - 1 (docs/proof.md): if all their checks were answered, a claim of order k would be
+        missing.
+
+        listed : the possible offenders and their checks
         """
         if not self._arrays.values.confirmed.any():
             return NO_NODES

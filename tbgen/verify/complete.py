@@ -50,8 +50,8 @@ def hangs(side, chase_rules, state, index):
 def find_canonical(lead, within, image, state, index):
     """Return the canonical slot of the position in `state.piece_squares`.
 
-    lead : int, the lead of one of its slots
-    within, image : int, this slot and that of the mirror image, as returned by `moves.set_up`
+    lead : int, the lead of any slot of the position
+    within, image : int, that slot and the slot of the mirror image, as returned by `moves.set_up`
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:

@@ -289,15 +289,15 @@ _PROCESS = 300 << 20
 """Memory of a process in bytes before it reads a table, compiled kernels included."""
 
 _PROVEN_PER_SECOND, _READ_PER_SECOND = 1e7, 1e8
-"""Bytes of codes per second of a proof, and of checking a certificate, to estimate times."""
+"""Estimated speeds of a proof, and of checking a certificate, in bytes of codes per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvenTable:
     """Table with the report of its proof, or with the valid certificate that made one unnecessary.
 
-    A `RefutedError` has one for a refuted table. `digest` is in hex, computed from the table's
-    bytes; `notes` are lines for the user.
+    Also the refuted table of a `RefutedError`, with its report. `digest` is in hex, computed from
+    the table's bytes; `notes` are lines for the user.
     """
 
     name: TableName

@@ -74,7 +74,9 @@ class Index(NamedTuple):
     row_slots: int
     """Number of slots of a row; `places` in shapes."""
     twin: int
-    """Index of another group of the innermost attacker's side and kind, or NOWHERE."""
+    """Index of the group of the other attackers of the innermost attacker's side and kind; NOWHERE
+    if there are none.
+    """
     pieces: NDArray[np.int64]
     """int64 (pieces,): piece codes in the order of `Layout.piece_codes`: Red's defenders, Black's
     defenders, then attackers.
@@ -94,7 +96,7 @@ class Index(NamedTuple):
     strides: NDArray[np.int64]
     """int64 (G,): the slot difference between neighbouring placements."""
     placement_squares: NDArray[np.int64]
-    """int64 (placements, most pieces): the squares of the pieces of a placement."""
+    """int64 (placements, most pieces): the squares of the pieces of a placement, then NOWHERE."""
     lines: NDArray[np.int64]
     """int64 (placements, most pieces): the line of `term_after` for moves of each piece of a
     placement.

@@ -56,7 +56,8 @@ def set_up(slot, state, index):
 def list_moves(side, base, within, image, state, index):
     """Write a side's pseudo-legal moves to `sources`, `targets` and `children` of `state`.
 
-    Returns their number. `children` has the child slots.
+    Returns their number. `state` must hold the position: a row by `open_row`, and the innermost
+    attacker on the board and in `attacker_squares`.
     """
     count, k, last = 0, 0, index.attackers.size - 1
     place = within % index.row_slots

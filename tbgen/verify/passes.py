@@ -59,7 +59,9 @@ check.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
-"""Figures of `k_compare`: number of findings; node, stored key and best key of the first one."""
+"""Figures of `k_compare`: number of findings; of the first one the node, the key that is stored,
+and the key by the best move.
+"""
 
 Result = TypeVar("Result")
 
@@ -74,7 +76,8 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
     draw whose best move leads to a draw of the kind HANGING.
 
     rank, best : int, the stored rank, and the rank that the best move leads to, 0 without a move
-    lists : Lists; figures : int64 (FIGURES,), inout, the counters
+    lists : Lists, inout, as in `k_compare`
+    figures : int64 (FIGURES,), inout: a finding is counted, and the first one is stored
     """
     stored = arrays.values.keys[side, rank]
     worth = key_after_move(arrays.values.keys[1 - side, best]) if best else -MATE
@@ -103,7 +106,8 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the stored values of a range of leads with the best of their moves.
 
     plain : bool, whether to examine positions one by one instead of rows
-    figures : int64 (FIGURES,), inout, the counters
+    lists : Lists, inout, the lists HELD_DRAWS to CHASE_CLAIMS
+    figures : int64 (FIGURES,), inout, the findings; all 0 before the first call
     """
     slots, planes, best, board = index.slots, arrays.ranks, state.best, state.board
     for lead in range(lead_0, lead_1):

@@ -73,7 +73,9 @@ gives a key of the next order. No code has 2 * `tbgen.tables.codes.LONG_SPAN` pl
 """
 
 MATE = 1 << 56
-"""Key above that of every win: a win of order 0 in n plies has MATE - n. A mated side has -MATE."""
+"""Key above that of every win: a win of order 0 in n plies has MATE - n. A side without a legal
+move has -MATE.
+"""
 
 DECIDED_BY_RULES = MATE - ORDER
 """Largest key of wins of order 1 and above."""

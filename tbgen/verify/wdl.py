@@ -3,7 +3,8 @@
     every checksum   ->  CorruptTableError
     every position   its outcome is the best of its moves
     the counts       equal those of the positions
-    the table        every outcome is the source table's, if a table with that digest is present
+    the table        every outcome is that of the source table, which the file names with a digest;
+                     left out if that table is not present
 
 The second check accepts positions that win only through each other, and draws that are decided by
 repetition. The proof of the source table (`tbgen.verify.prove`) excludes both, and the last check
