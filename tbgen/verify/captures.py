@@ -4,11 +4,12 @@
 In the index, a capture leads to a slot in which the mover and the captured piece share a square: a
 *shared slot*.
 
-    --k_draw_captures-->  the rank of a draw in the slots of legal captures, 0 in the others
-    --k_load_captures-->  the rank in a supporting table, for the captures that lead to that table
+    first                the rank of a draw in the slots of legal captures, 0 in the others
+    supporting tables    the rank in a supporting table, for the captures that lead to that table
 
-Supporting tables are loaded one plane at a time. A material without a table is drawn. The package's
-docstring describes the parameters of kernels.
+Supporting tables are loaded one plane at a time: `k_fill_captures` runs once without a plane, then
+once for each. A material without a table is drawn. The package's docstring describes the parameters
+of kernels.
 """
 
 from __future__ import annotations
@@ -103,32 +104,6 @@ def _draw_captures(x, y, slot, state, index, arrays):
     board[square] = stood
 
 
-@borrowing_kernel
-def k_draw_captures(lead_0, lead_1, state, index, arrays):
-    """Fill the shared slots of a range of leads: draws after legal captures, else 0."""
-    pieces, board, last = arrays.pieces, state.board, state.piece_squares.size - 1
-    for lead in range(lead_0, lead_1):
-        for row in range(index.lead_slots // index.row_slots):
-            at, _, overlaps, x, y = open_row(lead, row, state, index)
-            first = lead * index.lead_slots + at
-            for place in range(index.row_slots if overlaps else 0):
-                square = index.square_of_place[place]
-                _clear(first + place, index, arrays)
-                if overlaps == 1 and board[square] == EMPTY:
-                    state.piece_squares[last], board[square] = square, pieces[last]
-                    _draw_captures(x, y, first + place, state, index, arrays)
-                    board[square] = EMPTY
-            for p in range(0 if overlaps else last):
-                square = state.piece_squares[p]
-                place = index.place_of_square[square]
-                if place == NOWHERE:
-                    continue
-                _clear(first + place, index, arrays)
-                if piece_side(pieces[p]) != piece_side(pieces[last]):
-                    state.piece_squares[last] = square
-                    _draw_captures(last, p, first + place, state, index, arrays)
-
-
 @part
 def _load_capture(x, y, slot, plane, state, index, arrays):
     """Replace the rank in the slot of two pieces on one square by the supporting table's.
@@ -151,24 +126,39 @@ def _load_capture(x, y, slot, plane, state, index, arrays):
 
 
 @borrowing_kernel
-def k_load_captures(lead_0, lead_1, plane, state, index, arrays):
-    """Replace draws after captures that lead to `plane` by the ranks of the supporting table.
+def k_fill_captures(lead_0, lead_1, is_first, plane, state, index, arrays):
+    """Fill the shared slots of a range of leads: with draws, or from a supporting table.
 
-    plane : CapturePlane
+    is_first : bool, whether to write draws after legal captures, else 0; if False, draws after
+        captures that lead to `plane` become the ranks of the supporting table
+    plane : CapturePlane, not used if `is_first`
     """
     pieces, board, last = arrays.pieces, state.board, state.piece_squares.size - 1
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
             at, _, overlaps, x, y = open_row(lead, row, state, index)
             first = lead * index.lead_slots + at
-            for place in range(index.row_slots if overlaps == 1 else 0):
+            for place in range(index.row_slots if overlaps else 0):
                 square = index.square_of_place[place]
-                if board[square] == EMPTY:
-                    state.piece_squares[last] = square
-                    _load_capture(x, y, first + place, plane, state, index, arrays)
+                if is_first:
+                    _clear(first + place, index, arrays)
+                if overlaps == 1 and board[square] == EMPTY:
+                    state.piece_squares[last], board[square] = square, pieces[last]
+                    if is_first:
+                        _draw_captures(x, y, first + place, state, index, arrays)
+                    else:
+                        _load_capture(x, y, first + place, plane, state, index, arrays)
+                    board[square] = EMPTY
             for p in range(0 if overlaps else last):
                 square = state.piece_squares[p]
                 place = index.place_of_square[square]
-                if place != NOWHERE and piece_side(pieces[p]) != piece_side(pieces[last]):
+                if place == NOWHERE:
+                    continue
+                if is_first:
+                    _clear(first + place, index, arrays)
+                if piece_side(pieces[p]) != piece_side(pieces[last]):
                     state.piece_squares[last] = square
-                    _load_capture(last, p, first + place, plane, state, index, arrays)
+                    if is_first:
+                        _draw_captures(last, p, first + place, state, index, arrays)
+                    else:
+                        _load_capture(last, p, first + place, plane, state, index, arrays)

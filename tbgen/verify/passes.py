@@ -19,6 +19,7 @@ number of threads; so neither do the findings.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -35,7 +36,7 @@ from tbgen.system.platform import trim_process
 from tbgen.system.threads import thread_pool
 from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.arrays import Arrays, CapturePlane, Flags, NodeList, Numbers
-from tbgen.verify.captures import k_draw_captures, k_load_captures
+from tbgen.verify.captures import k_fill_captures
 from tbgen.verify.complete import find_canonical, k_complete
 from tbgen.verify.index import BoardState, make_index, open_row
 from tbgen.verify.moves import Lists, Ranges, add_node, best_move, in_check, narrow_nodes
@@ -225,20 +226,19 @@ class Passes:
 
     def _fill_captures(self, arrays: Arrays, captures: Iterable[CapturePlane]) -> None:
         """Fill the slots that captures lead to, in the planes of `arrays`."""
+        index = self.index
+        no_plane = CapturePlane(
+            0, arrays.ranks, index.descriptor, False, np.zeros((0, 0), np.int64)
+        )
 
-        def draw(lead_0: int, lead_1: int) -> None:
-            k_draw_captures(lead_0, lead_1, self.make_state(arrays), self.index, arrays)
+        def fill(plane: CapturePlane, lead_0: int, lead_1: int) -> None:
+            state, is_first = self.make_state(arrays), plane is no_plane
+            k_fill_captures(lead_0, lead_1, is_first, plane, state, index, arrays)
 
-        self.compile(draw)
-        self.over_leads(draw, "captures")
-        for plane in captures:
-            load = partial(self._load_captures, plane, arrays)
-            self.compile(load)
-            self.over_leads(load, "captures")
-
-    def _load_captures(self, plane: CapturePlane, arrays: Arrays, lead_0: int, lead_1: int) -> None:
-        """Copy the ranks after captures from a plane, for a range of leads."""
-        k_load_captures(lead_0, lead_1, plane, self.make_state(arrays), self.index, arrays)
+        for plane in itertools.chain([no_plane], captures):
+            work = partial(fill, plane)
+            self.compile(work)
+            self.over_leads(work, "captures")
 
     def all_candidates(self, arrays: Arrays) -> tuple[Arrays, Candidates]:
         """Return `arrays` with no direct loss confirmed, and all open positions as candidates.
