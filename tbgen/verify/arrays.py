@@ -237,49 +237,29 @@ def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> No
             plane[first : first + len(run)] = run
 
 
-class _Capture(NamedTuple):
-    """Captures that lead to one plane of a supporting table; fields as in `CapturePlane`."""
-
-    table: Table
-    side: int
-    swapped: bool
-    survivors: NDArray[np.int64]
-
-    def list_codes(self, *, converts: bool) -> tuple[Numbers, Numbers]:
-        """Return the codes listed for the plane, and their keys, as the function `list_codes`."""
-        return list_codes(self.table, self.side ^ self.swapped, converts=converts)
-
-    def load(self, palette: Palette, ranks: NDArray[Any]) -> CapturePlane:
-        """Load the plane.
-
-        ranks : uint8 or uint16 (slots of the plane or more,), out; becomes the plane's `ranks`
-        """
-        layout = self.table.layout
-        unpack(self.table, self.side ^ self.swapped, palette, ranks)
-        return CapturePlane(self.side, ranks, layout.descriptor, self.swapped, self.survivors)
-
-
-def _list_captures(layout: Layout, supporting: Supporting) -> list[_Capture]:
-    """Open the supporting tables, and list the captures that lead to them, plane by plane.
+def _list_captures(layout: Layout, supporting: Supporting) -> list[tuple[Table, CapturePlane]]:
+    """Open the supporting tables, and list the planes that captures lead to, with empty `ranks`.
 
     Captures into materials without a table are left out.
     """
     pieces, armies = layout.piece_codes, Material(*layout.armies)
     children = armies.captures()
     tables = {child.name: supporting(child) for child in armies.supporting()}
-    found: dict[tuple[str, int, bool], _Capture] = {}
+    found: dict[tuple[str, int, bool], tuple[Table, CapturePlane]] = {}
     for taken, code in enumerate(pieces):
         if piece_kind(code) == PieceType.KING:
             continue
-        name = children[piece_side(code), PieceType(piece_kind(code))].name
-        if name not in tables:
-            continue
-        swapped, survivors = _list_survivors(layout, taken, tables[name].layout)
-        nothing = np.full((len(pieces), len(pieces) - 1), NOWHERE)
         # The side that has lost a piece is to move.
         side = piece_side(code)
-        capture = _Capture(tables[name], side, swapped, nothing)
-        found.setdefault((name, side, swapped), capture).survivors[taken] = survivors
+        name = children[side, PieceType(piece_kind(code))].name
+        if name not in tables:
+            continue
+        child = tables[name].layout
+        swapped, survivors = _list_survivors(layout, taken, child)
+        nothing = np.full((len(pieces), len(pieces) - 1), NOWHERE)
+        plane = CapturePlane(side, np.empty(0), child.descriptor, swapped, nothing)
+        _, plane = found.setdefault((name, side, swapped), (tables[name], plane))
+        plane.survivors[taken] = survivors
     return [*found.values()]
 
 
@@ -307,10 +287,15 @@ def gather(
     allocator = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
     captures = _list_captures(layout, supporting)
     own = [list_codes(table, side) for side in Side]
-    others = [capture.list_codes(converts=table.metric == Metric.DTC) for capture in captures]
+    converts = table.metric == Metric.DTC
+    others = [
+        list_codes(child, plane.side ^ plane.swapped, converts=converts)
+        for child, plane in captures
+    ]
+    planes = [plane for _, plane in captures]
     values = make_values(
         [keys for _, keys in own],
-        [[keys for capture, (_, keys) in zip(captures, others, strict=True) if capture.side == side]
+        [[keys for plane, (_, keys) in zip(planes, others, strict=True) if plane.side == side]
          for side in Side],
         judges_checks=rules.judges_checks,
     )  # fmt: skip
@@ -324,16 +309,17 @@ def gather(
     for own_side, palette in zip(Side, palettes, strict=True):
         unpack(table, own_side, palette, ranks[own_side * layout.slots :])
     wins_by_rules = np.zeros(len(layout.piece_codes), np.bool_)
-    for capture, (_, keys) in zip(captures, others, strict=True):
+    for plane, (_, keys) in zip(planes, others, strict=True):
         if (orders_of_keys(keys[keys < 0]) > 0).any():
-            wins_by_rules |= capture.survivors[:, 0] != NOWHERE
+            wins_by_rules |= plane.survivors[:, 0] != NOWHERE
 
     def load_planes() -> Iterator[CapturePlane]:
-        slots = [capture.table.layout.slots for capture in captures]
+        slots = [child.layout.slots for child, _ in captures]
         captured = allocator.reserve(max(slots, default=0), dtype)
-        for capture, (codes, keys) in zip(captures, others, strict=True):
-            palette = Palette(codes, values.translate(capture.side, keys))
-            yield capture.load(palette, captured)
+        for (child, plane), (codes, keys) in zip(captures, others, strict=True):
+            palette = Palette(codes, values.translate(plane.side, keys))
+            unpack(child, plane.side ^ plane.swapped, palette, captured)
+            yield plane._replace(ranks=captured)
 
     draw = np.zeros(1, np.int64)
     arrays = Arrays(
