@@ -261,12 +261,12 @@ def certify(proof: FileProof) -> list[str]:
                 tbgen=__version__,
                 seconds=round(proof.report.seconds, 3),
             )
-            found = _certificate_of(proof)
+            found = _certificate_of(proof.path, proof.digest)
             if found and found == replace(certificate, tbgen=found.tbgen, seconds=found.seconds):
                 set_certificate_time(proof.path, proof.modified)
             else:
                 write_certificate(proof.path, certificate, proof.modified)
-        elif _certificate_of(proof) is not None:
+        elif _certificate_of(proof.path, proof.digest) is not None:
             path.unlink(missing_ok=True)
             return [f"{path.name} claimed a proof of these contents, and has been removed"]
     except OSError as error:
@@ -276,13 +276,16 @@ def certify(proof: FileProof) -> list[str]:
     return []
 
 
-def _certificate_of(proof: FileProof) -> Certificate | None:
-    """Return the certificate beside a table; None if missing, invalid or of other contents."""
+def _certificate_of(path: Path, digest: str) -> Certificate | None:
+    """Return the certificate beside a table; None if missing, invalid or of other contents.
+
+    digest : that of the table, in hex
+    """
     try:
-        found = read_certificate(proof.path)
+        found = read_certificate(path)
     except CertificateError:
         return None
-    return found if found is not None and found.digest == proof.digest else None
+    return found if found is not None and found.digest == digest else None
 
 
 _PROCESS = 300 << 20
@@ -364,19 +367,14 @@ class TableProver:
         `supporting_names`, and `CorruptTableError` for a damaged file.
         """
         with open_table(find, name) as file:
-            try:
-                certificate = read_certificate(file.path)
-            except CertificateError:
-                return None
+            digest = file.header.digest.hex()
+            certificate = _certificate_of(file.path, digest)
             if certificate is None or certificate.table != name:
                 return None
             premises = {premise.table: premise.digest for premise in certificate.supporting}
             if premises != {below: _digest(find, below) for below in supporting_names(find, name)}:
                 return None
             file.check(threads=threads)
-            digest = file.header.digest.hex()
-        if certificate.digest != digest:
-            return None
         if self.certificates:
             with contextlib.suppress(OSError):  # then a request for its status reads the table
                 set_certificate_time(file.path, file.modified)
