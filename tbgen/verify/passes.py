@@ -122,12 +122,12 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                 there = (1 - side) * slots
                 if not plain:
                     best_of_row(side, own, there, base, at, image, planes, state, index)
-                stored, expected = arrays.values.stored[side], arrays.values.expected[1 - side]
-                kinds, keys = arrays.values.kinds[1 - side], arrays.values.keys[side]
+                keys, expected = arrays.values.keys[side], arrays.values.expected[1 - side]
+                kinds = arrays.values.kinds[1 - side]
                 for place in range(index.row_slots):
                     if own[place] == 0:
                         continue
-                    if not plain and stored[own[place]] == expected[best[place]]:
+                    if not plain and keys[own[place]] == expected[best[place]]:
                         continue
                     square = index.square_of_place[place]
                     if board[square] != EMPTY:
@@ -136,7 +136,7 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                     state.piece_squares[state.piece_squares.size - 1] = square
                     if plain:
                         best[place] = best_move(side, place, base, at, image, planes, state, index)
-                        if stored[own[place]] == expected[best[place]]:
+                        if keys[own[place]] == expected[best[place]]:
                             continue
                     if kinds[best[place]] == CHECKED and keys[own[place]] == 0:
                         add_node(lists, HELD_DRAWS, 2 * slot + side)

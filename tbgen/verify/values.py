@@ -154,9 +154,7 @@ CHECKED, HANGING, FREE, KINDS = range(4)
 """
 
 NO_VALUE = MATE + 2
-"""Entry of `Values.stored` for direct wins. It equals no entry of `Values.expected`, so that
-`passes` examines the positions of direct wins one by one.
-"""
+"""Entry of `Values.expected` that equals no key."""
 
 NO_KEY = key_of_code(0, 255, 128, 127)
 """Key of code 0, below every loss."""
@@ -175,12 +173,10 @@ class Values(NamedTuple):
     """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0 and for the last ranks."""
     kinds: NDArray[np.int64]
     """int64 (2, R): the kind of each rank: CHECKED, HANGING or FREE for draws, else FREE."""
-    stored: NDArray[np.int64]
-    """int64 (2, R): the key of a rank, to compare with `expected`; `NO_VALUE` for direct wins."""
     expected: NDArray[np.int64]
-    """int64 (2, R): for the rank that the best move leads to, the entry of `stored` that the
-    position before the move must have. It is `NO_VALUE` + 1, which equals no entry, where `passes`
-    must examine the position more closely.
+    """int64 (2, R): for the rank that the best move leads to, the key that the position before the
+    move must have; never a direct win, which has 0 plies. It is `NO_VALUE` where `passes` must
+    examine the position more closely.
     """
     confirmed: NDArray[np.bool_]
     """bool (2, R): for each mark, whether it is a *confirmed* direct loss: the passes over rows
@@ -237,9 +233,8 @@ def make_values(
     worth[:, 0] = -MATE
     # Without repetition rules no value is rule-decided.
     is_possible = judges_checks | (worth == 0) | (np.abs(worth) > DECIDED_BY_RULES)
-    stored = np.where(are_direct_wins(keys), NO_VALUE, keys)
-    expected = np.where((kinds == FREE) & is_possible, worth, NO_VALUE + 1)
-    return Values(keys, kinds, stored, expected, np.zeros(shape, np.bool_))
+    expected = np.where((kinds == FREE) & is_possible, worth, NO_VALUE)
+    return Values(keys, kinds, expected, np.zeros(shape, np.bool_))
 
 
 def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[int, int]]:
