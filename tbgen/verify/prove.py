@@ -43,7 +43,7 @@ from tbgen.verify.report import (
     fen_of,
     no_progress,
 )
-from tbgen.verify.values import MATE, NEVER, key_of_code, orders_of_keys, value_of_key
+from tbgen.verify.values import NEVER, key_of_code, orders_of_keys, value_of_key
 
 
 def verify(
@@ -178,7 +178,7 @@ def _make_report(
     first = None
     if compared.first is not None:
         node, *keys = compared.first
-        stored, best = map(_value, keys)
+        stored, best = map(value_of_key, keys)
         reason = f"{describe(stored)} is stored, {describe(best)} is the best of its moves"
         first = Finding(fen_of(table.layout, node), stored, best, reason)
     elif searched.refuted:
@@ -214,11 +214,6 @@ def _make_report(
     )
 
 
-def _value(key: int) -> Value | None:
-    """Return the value of a key; None for the key of a code that is no value."""
-    return value_of_key(key) if abs(key) <= MATE else None
-
-
 def _stored_key(table: Table, node: int) -> int:
     """Return the key of the value that a table stores for a node."""
     (slot, side), space = divmod(node, 2), table.code_space
@@ -232,7 +227,8 @@ def _stored_key(table: Table, node: int) -> int:
 def _describe_refuted(table: Table, refuted: Refuted) -> Finding:
     """Return the finding for a position whose stored value a pattern refutes."""
     # Marks have no distances, so read the table.
-    stored, fen = _value(_stored_key(table, refuted.node)), fen_of(table.layout, refuted.node)
+    stored = value_of_key(_stored_key(table, refuted.node))
+    fen = fen_of(table.layout, refuted.node)
     if not refuted.is_pattern:
         offence = "chase" if refuted.by_chase else "check"
         reason = f"{describe(stored)} is stored, but it is in no perpetual {offence} of that order"

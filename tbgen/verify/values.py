@@ -131,8 +131,10 @@ NEVER = MATE // ORDER
 """Order of draws in comparisons: above all orders."""
 
 
-def value_of_key(key: int) -> Value:
-    """Return the value of a key other than `NO_KEY`."""
+def value_of_key(key: int) -> Value | None:
+    """Return the value of a key; None for the key of a code that is no value."""
+    if abs(key) > MATE:
+        return None
     if key == 0:
         return Value(Outcome.DRAW)
     order, plies = divmod(MATE - abs(key), ORDER)
