@@ -143,10 +143,8 @@ class Arrays(NamedTuple):
     """
     draws: NDArray[np.int64]
     """int64 (2,): by side to move, the rank of draws of the kind FREE."""
-    pieces: NDArray[np.int64]
-    """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
     wins_by_rules: NDArray[np.bool_]
-    """bool (P,): whether the capture of each piece may win by the repetition rules."""
+    """bool (P,): for each piece of `Index.pieces`, whether its capture may win by the rules."""
     values: Values
     hanging: NDArray[np.uint8]
     """uint8 (2, bytes): by side to move, a bit set of slots: rule-decided wins in which the side to
@@ -326,7 +324,6 @@ def gather(
         slots=layout.slots,
         ranks=ranks,
         draws=np.array([values.translate(side, draw)[0] for side in Side]),
-        pieces=np.array(layout.piece_codes, np.int64),
         wins_by_rules=wins_by_rules,
         values=values,
         hanging=np.zeros((len(Side), layout.slots // 8 + 1), np.uint8),

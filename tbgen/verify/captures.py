@@ -50,7 +50,7 @@ def wins_by_capture(side, order, state, arrays, index):
 
     order : int, the highest order that counts
     """
-    pieces, squares = arrays.pieces, state.piece_squares
+    pieces, squares = index.pieces, state.piece_squares
     for taken in range(squares.size):
         if not arrays.wins_by_rules[taken] or piece_side(pieces[taken]) == side:
             continue
@@ -86,7 +86,7 @@ def _draw_captures(x, y, slot, state, index, arrays):
 
     x, y : int, the two pieces, of different sides, as indices of `Layout.piece_codes`
     """
-    pieces, board = arrays.pieces, state.board
+    pieces, board = index.pieces, state.board
     square = state.piece_squares[x]
     stood = board[square]
     first = state.piece_squares.size - index.attackers.size
@@ -113,7 +113,7 @@ def _load_capture(x, y, slot, plane, state, index, arrays):
     x, y : int, the two pieces, of different sides, as indices of `Layout.piece_codes`
     plane : CapturePlane
     """
-    taken = x if piece_side(arrays.pieces[x]) == plane.side else y
+    taken = x if piece_side(index.pieces[x]) == plane.side else y
     number = plane.side * index.slots + slot
     if plane.survivors[taken, 0] == NOWHERE or arrays.ranks[number] == 0:
         return
@@ -133,7 +133,7 @@ def k_fill_captures(lead_0, lead_1, is_first, plane, state, index, arrays):
         captures that lead to `plane` become the ranks of the supporting table
     plane : CapturePlane, not used if `is_first`
     """
-    pieces, board, last = arrays.pieces, state.board, state.piece_squares.size - 1
+    pieces, board, last = index.pieces, state.board, state.piece_squares.size - 1
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
             at, _, overlaps, x, y = open_row(lead, row, state, index)

@@ -296,7 +296,7 @@ class ChasePatterns:
         starts = self._graph.chase_start
         pairs = np.where(asked, np.diff(starts)[self._edges[:, CHASER_AFTER]], 0)
         pair_start = np.where(asked, np.cumsum(pairs) - pairs, -1)
-        pieces = len(self._arrays.pieces)
+        pieces = len(self._index.pieces)
         victims = Victims(
             pair_start,
             np.zeros(int(pairs.sum()), np.uint64),

@@ -108,7 +108,7 @@ def list_new_attackers(before, after, source, target, victim, boards, index, arr
 
 
 @part
-def is_mirrored(slot, board, other, index, arrays):
+def is_mirrored(slot, board, other, index):
     """Return whether a slot has the mirror image of the position on `board`.
 
     The slot must have this mirror image or the position itself.
@@ -118,7 +118,7 @@ def is_mirrored(slot, board, other, index, arrays):
     squares_of_slot(slot, index.descriptor, other)
     differs = False
     for p in range(other.size):
-        differs = differs or board[other[p]] != arrays.pieces[p]
+        differs = differs or board[other[p]] != index.pieces[p]
     return differs
 
 
@@ -203,7 +203,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
     count : int, the number of moves in `boards.state`
     """
-    pieces, state, firsts = arrays.pieces, boards.state, boards.first_orders
+    pieces, state, firsts = index.pieces, boards.state, boards.first_orders
     for v in range(firsts.size):
         boards.last_orders[v] = 0
         firsts[v] = 1

@@ -60,7 +60,7 @@ CHASES, EDGES, LISTS = range(3)
 
 
 @part
-def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
+def _find_chaser(side, slot, victim, chasers, listed, boards, index):
     """Return the index in `chasers` of the position on `boards.replied` with this victim, or -1.
 
     The position of the slot may be the mirror image of that on `boards.replied`.
@@ -71,7 +71,7 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
     if not may_contain(listed, node):
         return -1
     victim_square = boards.state.piece_squares[victim]
-    if is_mirrored(slot, boards.replied, boards.state.other_squares, index, arrays):
+    if is_mirrored(slot, boards.replied, boards.state.other_squares, index):
         victim_square = mirror_square(victim_square)
     chaser = SQUARES * node + victim_square
     at = np.searchsorted(chasers, chaser)
@@ -107,7 +107,7 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
     after, replied, squares = boards.after, boards.replied, boards.state.piece_squares
     victim_square = squares[victim]
     for mover in range(squares.size):
-        if piece_side(arrays.pieces[mover]) == side:
+        if piece_side(index.pieces[mover]) == side:
             continue
         for i in range(piece_moves(after, squares[mover], boards.answering.targets, 0)):
             target = boards.answering.targets[i]
@@ -117,7 +117,7 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
             slot = slot_of_squares(squares, index.descriptor)
             at = -1
             if is_open(load_key(side, slot, index, arrays)):
-                at = _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays)
+                at = _find_chaser(side, slot, victim, chasers, listed, boards, index)
             check = at >= 0 and arrays.ranks[(1 - side) * index.slots + slot] == 0
             is_void = check and arrays.chase_rules & CHECK_VOIDS != 0
             if (
@@ -257,7 +257,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     for f in range(first, last):
         victims.victims[words + f] = 0
     for v in range(squares.size):
-        if piece_side(arrays.pieces[v]) != side:
+        if piece_side(index.pieces[v]) != side:
             continue
         found = list_new_attackers(
             boards.after, boards.replied, source, target, v, boards, index, arrays
@@ -289,7 +289,7 @@ def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index
         target = move % SQUARES
         source = play(move // SQUARES, target, replied, squares)
         next_slot = slot_of_squares(squares, index.descriptor)
-        mirrored = is_mirrored(next_slot, replied, other, index, arrays)
+        mirrored = is_mirrored(next_slot, replied, other, index)
         for p in range(squares.size):
             victim_square = squares[p]
             if mirrored:

@@ -112,7 +112,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
         key = keys[rank]
         square = index.square_of_place[place]
         if 0 < key <= DECIDED_BY_RULES and not hit[place] and state.board[square] == EMPTY:
-            state.piece_squares[last], state.board[square] = square, arrays.pieces[last]
+            state.piece_squares[last], state.board[square] = square, index.pieces[last]
             if hanging[place] or wins_by_capture(side, NEVER, state, arrays, index):
                 set_bit(arrays.hanging[side], slot + place)
             state.board[square] = EMPTY

@@ -13,7 +13,7 @@ from tbgen.indexing.squares import EMPTY, PieceType, piece_code
 from tbgen.rules import in_check
 from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.arrays import gather
-from tbgen.verify.index import BoardState
+from tbgen.verify.index import BoardState, make_index
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.values import key_of_code
 from tests.helpers.memory_tables import Planted, completed
@@ -95,5 +95,5 @@ def test_captures_that_may_win_by_the_rules():
     rule_set = RuleSet(Rules.CHECK, 1)
     table = solution_under("KRKNA", rule_set)
     arrays, *_ = gather(table, lambda child: solution_under(child.name, rule_set), rule_set)
-    taken = arrays.pieces[arrays.wins_by_rules]
+    taken = make_index(table.layout).pieces[arrays.wins_by_rules]
     assert taken.tolist() == [piece_code(Side.BLACK, PieceType.ADVISOR)]
