@@ -263,12 +263,8 @@ class Passes:
             is_canonical: Flags = self._layout.squares_of_slots(listed // 2)[1]
             return listed[is_canonical]
 
-        def list_checked(lead_0: int, lead_1: int) -> Numbers:
-            nodes = list_open(lead_0, lead_1)
-            return nodes[in_check(nodes, arrays)]
-
         ranges = [partial(list_open, start, end) for start, end in self._lead_ranges()]
-        checked = [list_checked(start, end) for start, end in self._lead_ranges()]
+        checked = [nodes[in_check(nodes, arrays)] for nodes in (some() for some in ranges)]
         return arrays, Candidates(ranges, np.concatenate(checked), ranges)
 
     def make_state(self, arrays: Arrays) -> BoardState:
