@@ -127,17 +127,13 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                 for place in range(index.row_slots):
                     if own[place] == 0:
                         continue
-                    if not plain and keys[own[place]] == expected[best[place]]:
-                        continue
                     square = index.square_of_place[place]
-                    if board[square] != EMPTY:
+                    if plain and board[square] == EMPTY:
+                        best[place] = best_move(side, place, base, at, image, planes, state, index)
+                    if keys[own[place]] == expected[best[place]] or board[square] != EMPTY:
                         continue
                     slot, mirrored = base + at + place, image + index.mirrored_place[place]
                     state.piece_squares[state.piece_squares.size - 1] = square
-                    if plain:
-                        best[place] = best_move(side, place, base, at, image, planes, state, index)
-                        if keys[own[place]] == expected[best[place]]:
-                            continue
                     if kinds[best[place]] == CHECKED and keys[own[place]] == 0:
                         add_node(lists, HELD_DRAWS, 2 * slot + side)
                     elif slot == find_canonical(lead, at + place, mirrored, state, index):
