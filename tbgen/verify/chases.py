@@ -210,9 +210,6 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
                 break
 
 
-ONE = np.uint64(1)
-
-
 @part
 def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
     """Return whether the next chase removes an attack that the answer made (point 7).
@@ -266,7 +263,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
             q = boards.attackers[n]
             for f in range(first, last):
                 if _chase_removes_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
-                    victims.victims[words + f] |= ONE << np.uint64(v)
+                    victims.victims[words + f] |= np.uint64(1) << np.uint64(v)
 
 
 @borrowing_kernel
