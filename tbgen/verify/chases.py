@@ -26,7 +26,9 @@ from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.chasers import copy_board, is_mirrored, list_new_attackers, loses_from, play
+from tbgen.verify.index import NOWHERE
 from tbgen.verify.moves import (
+    index_of,
     list_moves,
     load_key,
     may_contain,
@@ -61,7 +63,7 @@ CHASES, EDGES, LISTS = range(3)
 
 @part
 def _find_chaser(side, slot, victim, chasers, listed, boards, index):
-    """Return the index in `chasers` of the position on `boards.replied` with this victim, or -1.
+    """Return the index in `chasers` of `boards.replied` with this victim, NOWHERE if not there.
 
     The position of the slot may be the mirror image of that on `boards.replied`.
 
@@ -69,15 +71,11 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index):
     """
     node = 2 * slot + side
     if not may_contain(listed, node):
-        return -1
+        return NOWHERE
     victim_square = boards.state.piece_squares[victim]
     if is_mirrored(slot, boards.replied, boards.state.other_squares, index):
         victim_square = mirror_square(victim_square)
-    chaser = SQUARES * node + victim_square
-    at = np.searchsorted(chasers, chaser)
-    if at == chasers.size or chasers[at] != chaser:
-        return -1
-    return at
+    return index_of(chasers, SQUARES * node + victim_square)
 
 
 @part
@@ -115,13 +113,13 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
                 continue
             source = play(mover, target, replied, squares)
             slot = slot_of_squares(squares, index.descriptor)
-            at = -1
+            at = NOWHERE
             if is_open(load_key(side, slot, index, arrays)):
                 at = _find_chaser(side, slot, victim, chasers, listed, boards, index)
-            check = at >= 0 and arrays.ranks[(1 - side) * index.slots + slot] == 0
+            check = at != NOWHERE and arrays.ranks[(1 - side) * index.slots + slot] == 0
             is_void = check and arrays.chase_rules & CHECK_VOIDS != 0
             if (
-                at >= 0
+                at != NOWHERE
                 and not is_void
                 and _answer_removes_attack(attackers, source, target, victim_square, boards, arrays)
             ):

@@ -40,11 +40,11 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
-from tbgen.verify.index import BoardState, Index
+from tbgen.verify.index import NOWHERE, BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
-    contains,
     in_check,
+    index_of,
     list_moves,
     list_rows,
     load_key,
@@ -308,7 +308,7 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
             orders[n] = min(orders[n], order_of_key(key))
         if not is_capture and is_open(key):
             node = 2 * slot_after(i, state, index) + 1 - side
-            if anywhere or contains(goals, node):
+            if anywhere or index_of(goals, node) != NOWHERE:
                 _add(n, node, lists)
 
 

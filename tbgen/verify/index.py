@@ -30,7 +30,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 NOWHERE = -1
-"""Number where there is no square, place, term, group, lead or slot; it also ends lists."""
+"""Number where there is no square, place, term, group, lead, slot or index; it also ends lists."""
 
 SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
 """Words of a defender's step: source and target square, the elephant's eye (NOWHERE for others),

@@ -267,10 +267,13 @@ def has_bit(bits, number):
 
 
 @part
-def contains(nodes, node):
-    """Return whether an ascending list of nodes contains a node."""
-    at = np.searchsorted(nodes, node)
-    return at < nodes.size and nodes[at] == node
+def index_of(numbers, number):
+    """Return the index of a number in a list, NOWHERE if it is not there.
+
+    numbers : int64 (n,), ascending; number : int
+    """
+    at = np.searchsorted(numbers, number)
+    return at if at < numbers.size and numbers[at] == number else NOWHERE
 
 
 def stored_ranks(nodes: NodeList, arrays: Arrays) -> NDArray[np.unsignedinteger]:
