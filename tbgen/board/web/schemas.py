@@ -6,15 +6,20 @@ Most are schemas of the command line (`tbgen.answers.schema`) with the board's o
 from __future__ import annotations
 
 from tbgen.answers import schema
-from tbgen.answers.schema import array, boolean, counted, integer, nullable, number, record, string
+from tbgen.answers.schema import (
+    array,
+    boolean,
+    counted,
+    extended,
+    integer,
+    nullable,
+    number,
+    record,
+    string,
+)
 
 TEXT = string("the move in `notation`")
 ERROR, HINT = string("what failed, in one line"), string("what to do about it")
-
-
-def with_optional(base: schema.Schema, **fields: schema.Schema) -> schema.Schema:
-    """Return a copy of an object schema with further optional fields."""
-    return base | {"properties": base["properties"] | fields}
 
 
 def without(base: schema.Schema, *names: str) -> schema.Schema:
@@ -29,13 +34,13 @@ def position(meaning: str, **fields: schema.Schema) -> schema.Schema:
     `meaning` is the description in the schema. `fields` are added to the fields of a position; a
     field of the same name is replaced.
     """
-    move = with_optional(
+    move = extended(
         record("a move", **schema.MOVE, fen=schema.FEN | {"description": "the position after it"}),
         text=TEXT,
         forbidden=string("the referee's reason, if the move loses by repetition"),
     )
     judgement = schema.JUDGEMENT | {"description": "with `moves`: of a repetition, else null"}
-    return with_optional(
+    return extended(
         record(
             meaning,
             **(schema.POSITION | fields),
@@ -76,13 +81,13 @@ SCHEMAS: dict[str, schema.Schema] = {
         value=nullable(integer("null")),
         order=nullable(integer("null")),
     ),
-    "mainline": with_optional(
-        schema.LINE, moves=_MOVES | {"items": with_optional(_MOVES["items"], text=TEXT)}
+    "mainline": extended(
+        schema.LINE, moves=_MOVES | {"items": extended(_MOVES["items"], text=TEXT)}
     ),
     "judgement": schema.JUDGEMENT,
     "tables": record(
         "the tables; an unreadable one has nulls, `error` and `hint`",
-        tables=array("their figures", with_optional(ENTRY, error=ERROR, hint=HINT)),
+        tables=array("their figures", extended(ENTRY, error=ERROR, hint=HINT)),
     ),
     "table": without(schema.STATS, "file", "values", "checked"),
     "histogram": record(
@@ -108,7 +113,7 @@ SCHEMAS: dict[str, schema.Schema] = {
         share=number("share of the table that the positions come from, 0 to 1"),
         positions=array(
             "as in `probe`, without `moves`",
-            with_optional(
+            extended(
                 record("a position", **schema.POSITION),
                 length=integer("plies of the unique line; only of studies"),
             ),
