@@ -59,7 +59,7 @@ def _dropped_leads(
     columns : columns of `Frame.lead_squares`, one for each defender of the captured kind
     victim_side : side of these defenders
     """
-    red_pieces = parent.defenders[Side.RED].pieces
+    red_pieces, parent_ranks = parent.defenders[Side.RED].pieces, parent.lead_ranks
     result = np.zeros((parent.leads, len(columns)), np.int64)
     for c, column in enumerate(columns):
         ranks = []
@@ -67,7 +67,7 @@ def _dropped_leads(
             squares = parent.defenders[side].squares
             if side == victim_side:
                 squares = np.delete(squares, column - side * red_pieces, axis=1)
-            ranks.append(view.defenders[side].rank(squares)[parent.lead_ranks[side]])
+            ranks.append(view.defenders[side].rank(squares)[parent_ranks[side]])
         result[:, c] = view.lead_of(*ranks)[0]
     return result
 

@@ -256,12 +256,12 @@ def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the parameters `leads` and `mirrored` of `_k_view`."""
-    ranks = []
+    ranks, view_ranks = [], view.lead_ranks
     for side in Side:
         source = side.other if swapped else side
         squares = view.defenders[source].squares
         after = table.defenders[side].rank(FLIP[squares] if swapped else squares)
-        ranks.append(after[view.lead_ranks[source]])
+        ranks.append(after[view_ranks[source]])
     return table.lead_of(*ranks)
 
 

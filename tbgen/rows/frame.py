@@ -134,26 +134,27 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
     return np.array(starts, np.int64), np.column_stack([ranks, np.array(extra, np.int64)])
 
 
-def _lead_moves(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
-    """Return `Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`."""
+def _lead_moves(
+    layout: Layout, ranks: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
+    """Return `Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`.
+
+    ranks : `Layout.lead_ranks`
+    """
     leads = layout.leads
     tables = [_defender_moves(defenders) for defenders in layout.defenders]
-    counts = [
-        np.diff(first)[ranks] for (first, _), ranks in zip(tables, layout.lead_ranks, strict=True)
-    ]
+    counts = [np.diff(first)[ranks[side]] for side, (first, _) in enumerate(tables)]
     ends = np.cumsum(np.concatenate([[0], *counts]))
     starts = np.stack([ends[: leads + 1], ends[leads:]])
     after = np.zeros(ends[-1], np.int32)
     moves = np.zeros((ends[-1], 4), np.int8)
     for lead_0 in range(0, leads, _BLOCK):
         lead_1 = min(leads, lead_0 + _BLOCK)
-        ranks = layout.ranks_of(np.arange(lead_0, lead_1))
         for side, (first, table) in enumerate(tables):
-            start = starts[side, lead_0 : lead_1 + 1]
-            own = slice(start[0], start[-1])
-            # Of each move: its lead in this block, and its number among the moves of the lead.
-            lead = np.repeat(np.arange(lead_1 - lead_0), np.diff(start))
-            number = np.arange(own.start, own.stop) - start[lead]
+            own = slice(starts[side, lead_0], starts[side, lead_1])
+            # Of each move: its lead, and its number among the moves of the lead.
+            lead = np.repeat(np.arange(lead_0, lead_1), counts[side][lead_0:lead_1])
+            number = np.arange(own.start, own.stop) - starts[side, lead]
             entry = table[first[ranks[side][lead]] + number]
             placements = [entry[:, 0], ranks[1 - side][lead]]
             red, black = placements if side == Side.RED else reversed(placements)
@@ -216,7 +217,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
         [defenders.squares[ranks[side]] for side, defenders in enumerate(layout.defenders)], axis=1
     )
     if with_moves:
-        move_start, lead_after, lead_moves = _lead_moves(layout)
+        move_start, lead_after, lead_moves = _lead_moves(layout, ranks)
     else:
         move_start = np.zeros((2, leads + 1), np.int64)
         lead_after, lead_moves = np.zeros(0, np.int32), np.zeros((0, 4), np.int8)
