@@ -8,12 +8,13 @@ positions, it must be counted here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import SQUARES, Side
+from tbgen.indexing.squares import SQUARES, PieceType, Side
 from tbgen.rows.workers import DISK_RANGES, Chunks
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, CodeSpace
 from tbgen.tables.errors import UnsupportedMaterialError
@@ -163,6 +164,17 @@ def memory_needed(
     return MemoryNeed(in_memory, min(in_memory, max(_STARTED_BYTES, least)), working)
 
 
+def _captures(material: Material, victim: Side) -> Iterator[tuple[PieceType, Layout, list[Layout]]]:
+    """Yield for each type of piece that `victim` may lose the layouts that its capture needs.
+
+    These are the layout of the supporting table, and those of its views.
+    """
+    layout = Layout.of(material)
+    for (side, kind), child in material.captures().items():
+        if side == victim:
+            yield kind, Layout.of(child), layout.views(victim, kind)
+
+
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Return the bytes of planes and views while captures are found, of the side that needs more.
 
@@ -179,16 +191,12 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     for victim in Side:
         kept = layout.rows * SQUARES * range_of_leads
         loading = 0
-        for (side, kind), child in material.captures().items():
-            if side != victim:
-                continue
-            child_layout = Layout.of(child)
-            table = child_layout.rows * (SQUARES if child_layout.inner else 1)
-            views = [
-                view.rows * (SQUARES if view.inner else 1) for view in layout.views(victim, kind)
-            ]
+        for kind, child, views in _captures(material, victim):
+            table, *planes = (
+                each.rows * (SQUARES if each.inner else 1) for each in (child, *views)
+            )
             # For a defender, views of at most two columns, for the leads of one range.
-            kept += sum(views) if kind.is_attacker else table + 2 * max(views) * range_of_leads
+            kept += sum(planes) if kind.is_attacker else table + 2 * max(planes) * range_of_leads
             if kind.is_attacker:
                 loading = max(loading, table)
         most = max(most, int((kept + loading) * width))
@@ -204,12 +212,10 @@ def _view_lead_bytes(material: Material) -> int:
     most = 0
     for victim in Side:
         kept = making = 0
-        for (side, kind), child in material.captures().items():
-            if side == victim:
-                leads = [view.leads for view in layout.views(victim, kind)]
-                kept += (sum(leads) + Layout.of(child).leads) * _VIEW_LEAD_BYTES
-                if not kind.is_attacker:
-                    kept += layout.leads * layout.armies[victim].count(kind) * 8
-                making = max(making, *leads)
+        for kind, child, views in _captures(material, victim):
+            kept += sum(each.leads for each in (child, *views)) * _VIEW_LEAD_BYTES
+            if not kind.is_attacker:
+                kept += layout.leads * layout.armies[victim].count(kind) * 8
+            making = max(making, *(view.leads for view in views))
         most = max(most, kept + making * _MAKING_BYTES)
     return most
