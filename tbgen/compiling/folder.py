@@ -114,7 +114,7 @@ def source_digest() -> str:
     # Packages with kernels or parts import one of these, so that no kernel escapes the digest.
     marks = b"tbgen.compiling", b"tbgen.system.scalar"
     root = Path(tbgen.indexing.__file__).parents[1]
-    for folder in (root / "indexing", root / "tables", *sorted(PACKAGE.iterdir())):
+    for folder in sorted({root / "indexing", root / "tables", *PACKAGE.iterdir()}):
         files = [path for path in folder.rglob("*") if path.suffix in (".py", ".csv", ".json")]
         texts = [path.read_bytes() for path in sorted(files)]
         # Kernels contain constants of `tables`, which has none itself.
