@@ -262,6 +262,7 @@ def _table_leads(
         squares = view.defenders[source].squares
         after = table.defenders[side].rank(FLIP[squares] if swapped else squares)
         ranks.append(after[view_ranks[source]])
+    del view_ranks  # the next step needs the most memory
     return table.lead_of(*ranks)
 
 
