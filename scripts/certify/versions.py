@@ -117,7 +117,8 @@ def installed(folder: Path, wanted: list[str]) -> str:
 
 def install(command: list[str], wanted: list[str]) -> None:
     """Run the pip command line `command` with the packages `wanted` added; exit if it fails."""
-    if subprocess.run([*command, "--quiet", *wanted], stdout=sys.stderr).returncode != 0:
+    options = ["--quiet", "--no-compile"]
+    if subprocess.run([*command, *options, *wanted], stdout=sys.stderr).returncode != 0:
         sys.exit(f"pip cannot install {' '.join(wanted)}")
 
 
