@@ -38,8 +38,8 @@ def violations(driver: Any) -> list[str]:
     driver.execute_script(source())
     found = driver.execute_async_script(
         "const done = arguments[arguments.length - 1];"
-        "axe.run(document, {runOnly: arguments[0]}).then((all) => done(all.violations));",
-        list(TAGS),
+        "axe.run(document, arguments[0]).then((all) => done(all.violations));",
+        {"runOnly": TAGS, "resultTypes": ["violations"]},
     )
     return [
         f"{rule['id']}: {node['target']} {node['html'][:90]} {node['failureSummary'][-160:]}"

@@ -83,13 +83,18 @@ def resident_bytes(pid: int) -> int:
     raise AssertionError("no VmRSS")
 
 
+_HEADLESS_SHELL = "/usr/lib/chromium/chromium-headless-shell"
+"""Debian's headless shell. The script of this name in /usr/bin does not end with its driver."""
+
+
 def browser(
     width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False,
     font: int = 16,
 ):  # fmt: skip
     """Start a headless Chromium, and return its Selenium driver.
 
-    Skips the test if Chromium, its driver or Selenium is not installed.
+    Chromium's headless shell is preferred, which takes two thirds of the processor time. Skips the
+    test if Chromium, its driver or Selenium is not installed.
 
     width, height : size of the window in pixels
     scripts : False to disable JavaScript
@@ -97,31 +102,28 @@ def browser(
     font : font size in pixels that the user has chosen
     """
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    programs = _HEADLESS_SHELL, "chromium", "chromium-browser"
+    binary = next(filter(None, map(shutil.which, programs)), None)
     driver = shutil.which("chromedriver")
     if binary is None or driver is None:
         pytest.skip("there is no Chromium with its driver: .ci/run installs them")
     options = webdriver.ChromeOptions()
     options.binary_location = binary
-    profile = tempfile.mkdtemp(prefix="tbgen-browser-")
     for argument in (
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        "--force-prefers-reduced-motion",
-        f"--window-size={width},{height}", f"--user-data-dir={profile}",
+        "--disable-software-rasterizer", "--force-prefers-reduced-motion",
+        f"--window-size={width},{height}", f"--blink-settings=defaultFontSize={font}",
     ):  # fmt: skip
         options.add_argument(argument)
-    settings = {"webkit.webprefs.default_font_size": font}
-    if not scripts:
-        settings["profile.managed_default_content_settings.javascript"] = 2
-    options.add_experimental_option("prefs", settings)
     if width < 500 or touch:
         metrics = {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     os.environ.setdefault("SE_OFFLINE", "true")  # nothing is downloaded
     found = webdriver.Chrome(options=options, service=_service(driver))
-    atexit.register(shutil.rmtree, profile, ignore_errors=True)
+    if not scripts:
+        found.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     return found
 
 
