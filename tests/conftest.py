@@ -1,4 +1,4 @@
-"""Settings of the test run: shared directory of tables, order of tests, number of processes."""
+"""Settings of the test run: shared files and tables, order of tests, number of processes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tbgen.system.platform import usable_cores
 from tbgen.tables import Rules
 from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.built import Builder
+from tests.helpers.shared import share
 
 # The time of an example depends on the machine.
 settings.register_profile("patient", deadline=None)
@@ -70,6 +71,16 @@ def build(directory: Path, rules: Rules, *names: str) -> None:
     """Build the tables of materials, and the supporting tables that they need."""
     builder = Builder(directory, RuleSet(rules), Progress())
     builder.build([Material.parse(name) for name in names], None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let all processes of the run share what `tests.helpers.shared.once` makes."""
+    folder = tmp_path_factory.getbasetemp()
+    # With several processes, the parent of the process's folder is shared by the run.
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    share(folder / "shared")
 
 
 @pytest.fixture(scope="session")

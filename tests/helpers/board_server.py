@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ import pytest
 from tbgen.cli.workshop import FIRST_SET
 from tests.helpers.commands import ENDS_WITH_PARENT
 from tests.helpers.paths import ROOT
+from tests.helpers.shared import once
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,14 @@ def serve(folder: Path, *options: str) -> Demo:
 def demo() -> Demo:
     """Return a server of tables of `FIRST_SET`, started once per test process.
 
-    The tables, with their supporting ones, are built first, under the default rules.
+    The tables, with their supporting ones, are built under the default rules, once per test run.
     """
-    folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    build = [sys.executable, "-m", "tbgen", "build", *FIRST_SET, "--tables", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    return serve(folder)
+
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "tbgen", "build", *FIRST_SET, "--tables", str(folder)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+
+    return serve(once("demo", build))
 
 
 def resident_bytes(pid: int) -> int:

@@ -7,13 +7,11 @@ status (`xq_status`, 0 for success), outcome, order, plies (tests/probing/xqprob
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import subprocess
 import sys
-import tempfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from numpy.typing import NDArray
 
 from tests.helpers.boards import Boards
 from tests.helpers.paths import ROOT
+from tests.helpers.shared import once
 
 CONTRIB = ROOT / "contrib"
 READER = [CONTRIB / "xqprobe.c", CONTRIB / "xqgame.c"]
@@ -31,9 +30,6 @@ STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 THREADS = ("-O1", "-g", "-fsanitize=thread")
 ADDRESSES = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 CACHE = str(8 << 20)
-
-_folders: list[tempfile.TemporaryDirectory[str]] = []
-_shared: list[Path] = []
 
 
 @cache
@@ -53,39 +49,6 @@ needs_cxx = pytest.mark.skipif(
     missing_tool() is not None or shutil.which("g++") is None or shutil.which("make") is None,
     reason=missing_tool() or "g++ or make is not installed",
 )
-
-
-def share_programs(folder: Path) -> None:
-    """Set the folder of compiled programs; all processes of a test run should use the same one."""
-    _shared.append(folder)
-
-
-def _folder() -> Path:
-    """Return the folder of compiled programs, and create it if needed.
-
-    Without `share_programs`, it is a temporary folder of this process, removed at exit.
-    """
-    if not _shared:
-        own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
-        _folders.append(own)
-        _shared.append(Path(own.name))
-    _shared[-1].mkdir(exist_ok=True)
-    return _shared[-1]
-
-
-def once(name: str, build: Callable[[Path], None]) -> Path:
-    """Return the path of a file or folder called `name`, which is made once per test run.
-
-    build : function (path) that makes it, called if no process of the run has made it before
-    """
-    target = _folder() / name
-    with open(target.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not target.exists():
-            partial = target.with_suffix(".partial")
-            build(partial)
-            partial.rename(target)
-    return target
 
 
 def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.cprograms import CONTRIB, once
+from tests.helpers.cprograms import CONTRIB
 from tests.helpers.paths import ROOT
+from tests.helpers.shared import once
 
 _CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 _PROBES = ROOT / "tests" / "probing" / "web_probes.mjs"
