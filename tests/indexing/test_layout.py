@@ -131,12 +131,13 @@ def test_leads_of_mirror_images(name: str, centred: bool) -> None:
     layout = Layout.of(Material.parse(name))
     rng = random.Random(name)
     boards = (random_board(Material(*layout.armies), rng, centred) for _ in range(150))
+    self_mirrored = layout.self_mirrored
     for position in filter(None, boards):
         mirrored_one = position.mirrored()
         lead, mirrored, symmetric = lead_of_squares(listed(position, layout), layout.descriptor)
         image = lead_of_squares(listed(mirrored_one, layout), layout.descriptor)
         assert lead == layout.slot(position) // (layout.mids * layout.inner_size)
-        assert symmetric == layout.self_mirrored[lead]
+        assert symmetric == self_mirrored[lead]
         assert image == (lead, not mirrored and not symmetric, symmetric)
 
 
