@@ -12,9 +12,8 @@ Vocabulary
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory,
 which another user may own. They can break the import, or name modules to load. So, if the file
-exists and numba is not imported yet, this package imports numba at once, in such a way that numba
-ignores the file. The programs `tbgen` and `tbgen-engine` call `ignore_environment` before they
-import numba.
+exists, this package imports numba at once, and numba ignores the file. The programs `tbgen` and
+`tbgen-engine` call `ignore_environment` before they import numba.
 """
 
 import contextlib

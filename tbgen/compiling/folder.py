@@ -53,10 +53,7 @@ def usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """Return the folder `tbgen-UID/DIGEST` (module docstring); create `tbgen-UID` if missing.
-
-    None if `tbgen-UID` is unsafe or cannot be created, and on Windows.
-    """
+    """Return `tbgen-UID/DIGEST`; create `tbgen-UID`. None if it is not private, and on Windows."""
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -66,10 +63,7 @@ def _private_folder() -> Path | None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Return whether a folder belongs to this user and no other user can write to it.
-
-    Always true on Windows. Raises `OSError` for a missing folder.
-    """
+    """Return whether a folder is this user's and others cannot write to it; on Windows, True."""
     found = folder.stat()
     return WINDOWS or (is_own(found) and not found.st_mode & 0o022)
 
@@ -90,10 +84,7 @@ def _prepare_folder(folder: Path) -> bool:
 
 
 def clear_stale_files(folder: Path) -> None:
-    """Remove incomplete cache entries older than `_ABANDONED_SECONDS`; ignore errors.
-
-    The caller holds the cache's lock.
-    """
+    """Remove entries abandoned while they were written; the caller holds the cache's lock."""
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):
             if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:

@@ -2,9 +2,7 @@
 """Features of kernels that need undocumented names inside numba (docs/decisions/008).
 
 Importing this module fails if numba lacks one of these names; `tbgen.compiling.jit` then uses
-documented features instead. A *kernel* is a compiled function that Python calls, a *part* one that
-is compiled into the kernels that call it. To *borrow* arrays is to use them without counting the
-references to them. A cache *entry* is a kernel compiled for some argument types.
+documented features instead. The docstring of the package defines kernel, part, borrow and entry.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from llvmlite import ir
@@ -124,10 +123,7 @@ def _widened(argument: Any) -> Any:
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code library of a part, which numba links into the kernels that call it.
-
-    It is neither optimised as a whole nor translated to machine code.
-    """
+    """Code library of a part, for linking into kernels: not optimised, without machine code."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -135,13 +131,8 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
-    @property
-    def codegen(self) -> Any:
-        """The library itself: numba calls `library.codegen.set_env`, which is to do nothing."""
-        return self
-
-    def set_env(self, env_name: str, env: Any) -> None:
-        """Do nothing: a part has no environment (Python globals) of its own."""
+    # numba calls `library.codegen.set_env`, but a part has no environment (Python globals).
+    codegen = SimpleNamespace(set_env=lambda name, environment: None)
 
 
 def _compiler(typing: Any, target: Any, library: Any, *arguments: Any) -> Compiler:
@@ -153,9 +144,8 @@ def _compiler(typing: Any, target: Any, library: Any, *arguments: Any) -> Compil
 def compile_part(function: Callable[..., Any], **options: Any) -> None:
     """Make a function callable from kernels, as a part; `options` are those of `numba.njit`.
 
-    A part has no cache file, and neither Python nor C can call its compiled code. It is optimised
-    and translated to machine code only in the kernels that call it: otherwise parts would take half
-    of the compile time.
+    A part has no cache file, and only kernels can call it. It is optimised and translated to
+    machine code only in these kernels: otherwise parts would take half of the compile time.
     """
     options |= {"pipeline_class": _compiler, "no_cpython_wrapper": True}
     compiled = njit(**options)(function)

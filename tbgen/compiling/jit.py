@@ -3,10 +3,8 @@
 
 `tbgen.compiling.internals` needs undocumented names of numba. If numba lacks one, this module uses
 documented features instead: kernels compute the same, but compile or run slower
-(docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tests this case.
-
-A *kernel* is a compiled function that Python calls, a *part* one that is compiled into the kernels
-that call it.
+(docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tests this case. The docstring
+of the package defines kernel, part and borrow.
 """
 
 from __future__ import annotations
@@ -122,8 +120,8 @@ def kernel(function: Function, **options: Any) -> Function:
 def borrowing_kernel(function: Function) -> Function:
     """Declare a kernel without reference counting of its arrays; it can create no arrays.
 
-    Without `internals`, references are counted. Counting took half the time of kernels that visit
-    single positions: every call between compiled functions changed the counts of all arrays.
+    Without `internals`, every call between compiled functions counts the references to all arrays,
+    which takes half the time of kernels that visit single positions.
     """
     return kernel(function, **_BORROWS)
 
@@ -150,10 +148,7 @@ use_compiler(part)
 
 
 def by_pointer(cls: Class) -> Class:
-    """Let kernels take named tuples of a class by pointer; return the class.
-
-    Without `internals`, numba passes them field by field.
-    """
+    """Let kernels take a class's named tuples by pointer (field by field without `internals`)."""
     if internals is not None:
         internals.pass_by_pointer(cls)
     return cls
@@ -186,10 +181,7 @@ _clock = [0.0]
 
 
 def compiling_seconds() -> float:
-    """Return the seconds that this process spent in `compile_lock`: compiling, loading, waiting.
-
-    The times of several threads are added.
-    """
+    """Return the seconds of all threads in `compile_lock`: waiting, compiling and loading."""
     return _clock[0]
 
 
@@ -254,16 +246,12 @@ second one, a pipe without data, closes, and the second one exits."""
 
 
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
-    """Start a second process that calls a function, which compiles kernels; return the process.
+    """Start a process that calls a function, which compiles kernels into the cache; return it.
 
     With two processes the first build on a machine takes two thirds as long
-    (docs/measurements/compiling.md). When the second one ends without an error, the kernels are in
-    the cache.
-
-    function : defined at the top level of a module
-
-    The caller is in `compile_lock`. Returns None without cache or `internals`, with a single
-    processor, on Windows, or if the process cannot be started.
+    (docs/measurements/compiling.md). The caller is in `compile_lock`, and `function` at the top
+    level of a module. Returns None without cache or `internals`, with a single processor, on
+    Windows, or if the process cannot be started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or internals is None or usable_cores() == 1 or WINDOWS:
