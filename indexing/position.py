@@ -8,10 +8,10 @@ not to move is not in check.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 from tbgen.indexing.errors import PositionError, excerpt, require_text
 from tbgen.indexing.material import MAX_COUNT, Army, Material
@@ -37,7 +37,6 @@ START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0
 LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
 """Other letters that a FEN may use: e for elephants, h for knights, s for pawns."""
 
-_PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
 LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
 """Letter of each piece code in a FEN; 1 for `EMPTY`, and a blank for 8, which is no code."""
 _SIDE_LETTERS = {
@@ -47,12 +46,23 @@ _AFTER_SIDE = re.compile("(?<=[红紅黑])方?[先走]?$")
 """Pattern of characters that may follow a side to move in Chinese, as in 红方先."""
 
 
+_KINGS = tuple(piece_code(side, PieceType.KING) for side in Side)
+
+_LIMITS = tuple((piece_code(side, kind), MAX_COUNT[kind]) for side in Side for kind in PieceType)
+"""Each piece code with the greatest number of its pieces."""
+
+
 @dataclass(frozen=True)
 class Position:
     """A board of 90 piece codes (`squares.piece_code`, 0 = empty) and the side to move."""
 
     board: bytes
     side: Side
+
+    _AREAS: ClassVar[Mapping[int, frozenset[int]]] = {
+        piece_code(side, kind): frozenset(area(side, kind)) for side in Side for kind in PieceType
+    }
+    """Squares where a piece may stand, by piece code; more of them in the referee's diagrams."""
 
     def __post_init__(self) -> None:
         """Convert `board` to bytes and `side` to a `Side`, and check them.
@@ -67,42 +77,22 @@ class Position:
             object.__setattr__(self, "side", Side(self.side))
         if len(self.board) != SQUARES:
             raise PositionError(f"a board has {SQUARES} squares, not {len(self.board)}")
-        counts: Counter[int] = Counter()
         for square, code in enumerate(self.board):
-            if code == EMPTY:
-                continue
-            if code not in _PIECE_CODES:
+            if code != EMPTY and square not in self._AREAS.get(code, ()):
+                raise _misplaced(code, square)
+        for code in _KINGS:
+            if self.board.count(code) != 1:
                 raise PositionError(
-                    f"{square_name(square)} holds {code}, which is no piece code",
-                    "piece codes are 1 to 7 for Red and 9 to 15 for Black",
-                )
-            side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
-            if not self._may_stand(side, kind, square):
-                raise PositionError(
-                    f"{side.name.title()}'s {kind.name.lower()} cannot stand on "
-                    f"{square_name(square)}",
-                    "advisors and kings stay in the palace, elephants on their seven points, "
-                    "pawns never stand behind their start or between their files",
-                )
-            counts[code] += 1
-        for own in Side:
-            if counts[piece_code(own, PieceType.KING)] != 1:
-                raise PositionError(
-                    f"{own.name.title()} has {counts[piece_code(own, PieceType.KING)]} kings",
+                    f"{_owner(code)} has {self.board.count(code)} kings",
                     "each side has exactly one king (K and k)",
                 )
-        for code, count in counts.items():
-            limit = MAX_COUNT[piece_kind(code)]
-            if count > limit:
+        for code, limit in _LIMITS:
+            if self.board.count(code) > limit:
                 raise PositionError(
-                    f"{Side(piece_side(code)).name.title()} has {count} pieces of the kind "
+                    f"{_owner(code)} has {self.board.count(code)} pieces of the kind "
                     f"{LETTERS[piece_kind(code)]}",
                     f"a set has {limit}",
                 )
-
-    def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Return whether a piece may stand on a square; overridden for the referee's diagrams."""
-        return square in area(side, kind)
 
     @classmethod
     def from_fen(cls, fen: str) -> Self:
@@ -201,6 +191,26 @@ class Position:
             # Counting the pieces again would be a quarter of the cost of probing all moves.
             vars(after).update(armies=self.armies, material=self.material)
         return after
+
+
+def _misplaced(code: int, square: int) -> PositionError:
+    """Return the error for a square with a wrong code, or a piece that may not stand there."""
+    if code not in Position._AREAS:
+        return PositionError(
+            f"{square_name(square)} holds {code}, which is no piece code",
+            "piece codes are 1 to 7 for Red and 9 to 15 for Black",
+        )
+    kind = PieceType(piece_kind(code)).name.lower()
+    return PositionError(
+        f"{_owner(code)}'s {kind} cannot stand on {square_name(square)}",
+        "advisors and kings stay in the palace, elephants on their seven points, pawns never stand "
+        "behind their start or between their files",
+    )
+
+
+def _owner(code: int) -> str:
+    """Return the name of a piece's side: Red or Black."""
+    return Side(piece_side(code)).name.title()
 
 
 def as_position(position: Position | str) -> Position:

@@ -9,7 +9,7 @@ from tbgen.indexing.errors import InputError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Chases
-from tbgen.indexing.squares import SQUARES, PieceType, Side, area
+from tbgen.indexing.squares import SQUARES, PieceType, Side, piece_code
 from tbgen.referee import record
 from tbgen.rules import check_legal, play
 
@@ -24,8 +24,9 @@ class Diagram(Position):
     For example, D71 of the rule book has a pawn behind the rank on which it starts.
     """
 
-    def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        return kind == PieceType.PAWN or square in area(side, kind)
+    _AREAS = Position._AREAS | {
+        piece_code(side, PieceType.PAWN): frozenset(range(SQUARES)) for side in Side
+    }
 
 
 class Game:
