@@ -60,7 +60,7 @@ moves on average, of eight bytes each.
 _VIEW_LEAD_BYTES = 36
 """Bytes per lead of a view, or of a supporting table, that are kept while captures are found."""
 
-_MAKING_BYTES = 96
+_MAKING_BYTES = 104
 """Bytes per lead of a view that exist only while the view is made."""
 
 _BYTES_PER_THREAD = 2 << 20

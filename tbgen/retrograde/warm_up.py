@@ -66,7 +66,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                 if ordered and rules.judges_chases:
                     compile_sieve()
                     compile_game()
-                    process.wait()
+                process.wait()
         _solve_all(solved_rules)
         jit.note_compiled(_kernels_of(solved_rules))
 
