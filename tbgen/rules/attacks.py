@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from tbgen.indexing.squares import (
     EMPTY,
+    FILES,
+    RANKS,
     SQUARES,
     PieceType,
     Side,
@@ -109,10 +111,11 @@ def is_attacked(board: Board, square: int, by_side: int) -> bool:
     """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`."""
     rank, file = square // 9, square % 9
     rook, cannon = piece_code(by_side, PieceType.ROOK), piece_code(by_side, PieceType.CANNON)
+    # Written out: in Python, calls of `is_on_board` would take a fifth of the time of legal moves.
     for rank_step, file_step in STEPS:
         to_rank, to_file = rank + rank_step, file + file_step
         mounts = 0
-        while mounts < 2 and is_on_board(to_rank, to_file):
+        while mounts < 2 and 0 <= to_rank < RANKS and 0 <= to_file < FILES:
             code = board[9 * to_rank + to_file]
             if code != EMPTY:
                 if code == (cannon if mounts else rook):
@@ -124,7 +127,8 @@ def is_attacked(board: Board, square: int, by_side: int) -> bool:
     for rank_step, file_step, leg_rank, leg_file in LEAPS:
         from_rank, from_file = rank - rank_step, file - file_step
         if (
-            is_on_board(from_rank, from_file)
+            0 <= from_rank < RANKS
+            and 0 <= from_file < FILES
             and board[9 * from_rank + from_file] == knight
             and board[9 * (from_rank + leg_rank) + from_file + leg_file] == EMPTY
         ):
