@@ -18,6 +18,7 @@ from tbgen.notation import (
     POSITION_STYLES,
     format_move,
     format_position,
+    is_fairy,
     parse_move,
     read_position,
 )
@@ -64,8 +65,9 @@ def convert(
         seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
         current = read.position
         written = []
+        notated = read_as or ("fairy" if is_fairy(moves) else None)
         for move_text in moves:
-            move = parse_move(current, move_text, read_as)
+            move = parse_move(current, move_text, notated)
             texts = {name: format_move(current, move, name) for name in MOVE_NOTATIONS}
             written.append({"input": move_text, "text": texts[notation], **texts})
             current = current.after(*move)

@@ -27,7 +27,7 @@ from tbgen.notation.materials import (
     read_material,
     require_stronger_first,
 )
-from tbgen.notation.moves import MOVE_NOTATIONS, format_move, parse_move
+from tbgen.notation.moves import MOVE_NOTATIONS, format_move, is_fairy, parse_move
 from tbgen.notation.positions import (
     POSITION_STYLES,
     PositionText,
@@ -44,6 +44,7 @@ __all__ = [
     "begins_with_moves",
     "format_move",
     "format_position",
+    "is_fairy",
     "names_two_sides",
     "parse_material",
     "parse_move",

@@ -17,7 +17,8 @@ All other text that is no move is an invalid move (`GameText.fault`), even a sin
 semicolon. So is a move number below the number that is due, as in a variation without brackets, one
 that jumps ahead, as after a lost line, and one with an ellipsis if Red is to move. Numbers may
 count pairs of moves or single moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move`
-reads the moves; the tag `[Format "fairy"]` names their notation.
+reads the moves. Their notation is Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if
+a move has a rank 10 and none a rank 0.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tbgen.indexing.errors import InputError, MoveTextError, excerpt
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import START_FEN, Position
 from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, Side, piece_code
-from tbgen.notation.moves import parse_move
+from tbgen.notation.moves import is_fairy, parse_move
 from tbgen.rules import check_legal, play
 
 _GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
@@ -242,7 +243,8 @@ def read_game(
     check_legal(start)
     if most is not None and len(given) > most:
         raise InputError(f"the game has more than {most} moves", "begin with a later position")
-    notation = "fairy" if game.tags.get("FORMAT", "").lower() == "fairy" else None
+    named = game.tags.get("FORMAT", "").lower() == "fairy"
+    notation = "fairy" if named or is_fairy(game.words) else None
     moves: list[Move] = []
     tag = game.tags.get("RESULT", game.tags.get("result", ""))
     position, stated = start, game.stated or _result(tag)

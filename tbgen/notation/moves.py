@@ -6,14 +6,15 @@
     zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
 
 The text of a legal move is unique in each notation. If no notation is given, coordinates are read
-as ICCS, or as Fairy-Stockfish's if they contain a rank 10. Marks after a move, as in h2e2+ or
-h2e2!?, are ignored.
+as ICCS, or as Fairy-Stockfish's if they contain a rank 10; `is_fairy` decides for a whole game.
+Marks after a move, as in h2e2+ or h2e2!?, are ignored.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt, require_text
@@ -64,6 +65,17 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
     if notation in MOVE_NOTATIONS:
         return _resolve(position, text, notation)
     raise _unknown(notation)
+
+
+def is_fairy(texts: Iterable[str]) -> bool:
+    """Return whether the coordinates in the moves of a game are Fairy-Stockfish's.
+
+    True if some have a rank 10, and none a rank 0. Other texts, and marks after moves, are ignored.
+    """
+    normal = [unicodedata.normalize("NFKC", text).rstrip(_MARKS).strip() for text in texts]
+    only_fairy = [_FAIRY.fullmatch(text) and not ICCS.fullmatch(text) for text in normal]
+    only_iccs = [ICCS.fullmatch(text) and not _FAIRY.fullmatch(text) for text in normal]
+    return any(only_fairy) and not any(only_iccs)
 
 
 def format_move(position: Position | str, move: Move | str, notation: str = "iccs") -> str:

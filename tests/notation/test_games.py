@@ -46,6 +46,7 @@ OPENINGS = [
     (f"{START_FEN} 1. h2e2 h9g7 2. h0g2 i9h9", ""),
     (f"{START_FEN.replace(' ', '_')} moves h2e2 h9g7 h0g2 i9h9", ""),
     ('[Format "fairy"]\n\n1. h3e3 h10g8 2. h1g3 i10h10', ""),
+    ("1. h3e3 h10g8 2. h1g3 i10h10", ""),
     ('[Red "a \\"b\\" ]"]\n[Result "1-0"]\n\n1. h2e2 h9g7 2. h0g2 i9h9', "1-0"),
     (
         "[DhtmlXQ][DhtmlXQ_title]x 1-0[/DhtmlXQ_title]"
