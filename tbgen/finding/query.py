@@ -14,11 +14,11 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from tbgen.answers.mechanism import Offence
 from tbgen.indexing import InputError, Side
-from tbgen.indexing.errors import excerpt, require_text
+from tbgen.indexing.errors import enum_member, excerpt, require_text
 from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
 from tbgen.indexing.squares import EMPTY, area, parse_square, piece_kind, piece_side, square_name
 from tbgen.notation.materials import LETTER_OF_CHARACTER
@@ -78,6 +78,23 @@ class Query:
     study: bool = False
     pieces: tuple[tuple[int, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        """Convert names such as "red", numbers for ranges, and pieces such as `R@e5`.
+
+        Raises `InputError` for other values.
+        """
+        found: dict[str, object] = {"orders": range_of(self.orders)}
+        for name, kind in (("turn", Side), ("outcome", Outcome), ("offence", Offence)):
+            if getattr(self, name) is not None:
+                found[name] = enum_member(kind, getattr(self, name))
+        if self.plies is not None:
+            found["plies"] = range_of(self.plies)
+        texts: Any = self.pieces
+        if isinstance(texts, str) or any(isinstance(each, str) for each in texts):
+            found["pieces"] = read_pieces(texts)
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
     def admits(self, line: HistogramLine) -> bool:
         """Return whether positions counted by a line of a table's histogram may match.
 
@@ -130,7 +147,7 @@ class Query:
                 raise InputError(
                     f"in {name.material} {owner} has {codes.count(code)} of the piece "
                     f"{LETTERS_BY_CODE[code]}, not {asked.count(code)}",
-                    f"Red has {name.material.first.name}",
+                    f"Red has {name.material.first.name}, Black {name.material.second.name}",
                 )
         self._refuse_contradictions()
         if self.offence is not None and not file.statistics.orders:

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence
 from tbgen.finding.moves import NO_MOVE, only_moves
-from tbgen.finding.query import ANY_NUMBER, SORTS, Query, range_of, read_pieces
+from tbgen.finding.query import ANY_NUMBER, SORTS, Query, read_pieces
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
-from tbgen.indexing.errors import enum_member, excerpt
+from tbgen.indexing.errors import excerpt
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square
 from tbgen.notation import parse_material, require_stronger_first
 from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -434,16 +434,11 @@ def find(
     """
     if not isinstance(tables, GameTablebase):
         tables = open_tablebase(tables)
-    query = Query(
-        turn=None if turn is None else enum_member(Side, turn),
-        outcome=None if outcome is None else enum_member(Outcome, outcome),
-        orders=ANY_NUMBER if orders is None else range_of(orders),
-        plies=None if plies is None else range_of(plies),
-        only=only,
-        zugzwang=zugzwang,
-        differs=differs,
-        study=study,
-        offence=None if loop is None else enum_member(Offence, loop),
-        pieces=read_pieces(pieces),
-    )
+    # `Query` converts names, numbers and texts.
+    conditions: dict[str, Any] = {
+        "turn": turn, "outcome": outcome, "orders": ANY_NUMBER if orders is None else orders,
+        "plies": plies, "only": only, "zugzwang": zugzwang, "differs": differs, "study": study,
+        "offence": loop, "pieces": read_pieces(pieces),
+    }  # fmt: skip
+    query = Query(**conditions)
     return Search(tables, material, query, sort=sort, limit=limit, after=after, threads=threads)

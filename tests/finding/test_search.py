@@ -24,7 +24,7 @@ from tbgen import (
     open_tablebase,
 )
 from tbgen.cli import main
-from tbgen.finding.query import NO_END, range_of, read_range
+from tbgen.finding.query import NO_END
 from tbgen.finding.sample import sample
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.squares import piece_code
@@ -386,24 +386,6 @@ def test_loops_need_a_table_with_orders(krkn: GameTablebase) -> None:
         find("KRKN", none, loop="check")
     with pytest.raises(InputError, match="KK is always a draw"):
         find("KK", krkn)
-
-
-@pytest.mark.parametrize(
-    ("text", "ends"),
-    [("5", (5, 5)), ("5-9", (5, 9)), ("5-", (5, NO_END)), ("-9", (0, 9)), ("007", (7, 7))],
-)
-def test_ranges(text: str, ends: tuple[int, int]) -> None:
-    assert read_range(text, "plies") == ends
-
-
-def test_integers_of_numpy_are_ranges() -> None:
-    assert range_of(np.int64(5)) == range_of((np.int64(5), 5)) == (5, 5)
-
-
-@pytest.mark.parametrize("text", ["", "-", "9-5", "5-9-", "1e3", "0000000005", "1000000000-"])
-def test_other_texts_are_no_ranges(text: str) -> None:
-    with pytest.raises(InputError, match="is no range of plies"):
-        read_range(text, "plies")
 
 
 def test_one_text_or_several_for_pieces(krkn: GameTablebase) -> None:
