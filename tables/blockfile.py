@@ -309,8 +309,9 @@ class BlockFile(Generic[Spec]):
 
     def _read_statistics(self, kind: type[Statistics]) -> Statistics:
         """Return the statistics in the metadata; raises `CorruptTableError`."""
+        text = self.metadata()
         try:
-            found = kind.from_text(self.metadata().decode("ascii"))
+            found = kind.from_text(text.decode("ascii"))
         except ValueError:
             raise CorruptTableError(self.path, "the statistics cannot be read") from None
         if found.index_size != self.header.slots:
