@@ -98,14 +98,20 @@ class Environment:
     def reset(self, start: Position | str | None = None) -> Position:
         """Start a new game, at `start` or again at the last start, and return its position.
 
-        If the table is to move first, the returned position is the one after its move.
+        If the table is to move first, the returned position is the one after its move. After an
+        error the game is as before.
         """
         start = self._start if start is None else as_position(start)
         self._tables.probe(start)  # raises for an illegal position or a missing table
-        self._start = start
-        self._positions, self._result = (self._start,), self._judge((self._start,))
-        if self._result is None and self.position.side != self.side:
-            self._answer(self._positions)
+        before = self._start, self._positions, self._result
+        self._start, self._positions = start, (start,)
+        try:
+            self._result = self._judge(self._positions)
+            if self._result is None and start.side != self.side:
+                self._answer(self._positions)
+        except BaseException:
+            self._start, self._positions, self._result = before
+            raise
         return self.position
 
     def step(self, move: Move | str) -> Step:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from tbgen import (
     Environment,
     GameTablebase,
     IllegalPositionError,
+    MissingTableError,
     MoveTextError,
     Outcome,
     Position,
@@ -44,6 +47,18 @@ def test_a_winning_player_wins_in_the_distance_of_the_table(tables: GameTablebas
         game.step(best.move)
     assert game.reset() == Position.from_fen(FORK)
     assert game.result is None
+
+
+def test_a_failed_reset_leaves_the_game_as_before(tmp_path: Path) -> None:
+    """The table that moves first needs KNK for the worth of its captures, which is missing."""
+    for name in ("KRKN", "KRK"):
+        shutil.copy(built("KRKN", rules="wxf") / f"{name}.wxf.dtm.xqt", tmp_path)
+    with open_tablebase(tmp_path) as some:
+        game = Environment(some, FORK, side=Position.from_fen(FORK).side)
+        before = game.position, game.positions, game.legal_moves
+        with pytest.raises(MissingTableError, match="KNK"):
+            game.reset("9/5R3/5k1n1/9/9/9/9/9/9/3K5 b")
+        assert (game.position, game.positions, game.legal_moves) == before
 
 
 def test_a_step_has_the_position_after_the_reply(tables: GameTablebase) -> None:
