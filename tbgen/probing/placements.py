@@ -109,6 +109,6 @@ def is_legal_board(board: Any, side: Any) -> bool:
 
     Areas and numbers of pieces are not checked.
 
-    board : int8 (90,), with both kings on it
+    board : int (90,), of any type, with both kings on it
     """
-    return not in_check(board, 1 - side)
+    return not in_check(board.astype(np.int8), 1 - side)

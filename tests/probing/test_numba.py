@@ -266,5 +266,6 @@ def test_legality() -> None:
     boards = random_boards(Material.parse("KRCKNP"), 600, 2)
     for side in Side:
         found = [is_legal_board(board, int(side)) for board in boards.view(np.int8)]
+        assert found == [is_legal_board(board, int(side)) for board in boards]
         assert found == [is_legal(Position(board.tobytes(), side)) for board in boards]
         assert 0 < sum(found) < len(boards)
