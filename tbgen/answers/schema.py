@@ -177,50 +177,66 @@ LINE = record(
         ),
     ),
 )
-STATS = record(
-    "statistics of a table; mirror images count once",
-    material=MATERIAL,
-    rules=RULES,
-    metric=METRIC,
-    orders_limit=LIMIT,
-    index_size=integer("slots for each side to move"),
-    red_to_move=counted("Red"),
-    black_to_move=counted("Black"),
-    max_distance=integer("longest distance of order 0"),
-    max_rule_distance=nullable(integer("longest distance of the orders above; null without")),
-    orders=array(
-        "order 1 and above",
-        record(
-            "an order",
-            order=integer("its number"),
-            positions=integer("decided in it"),
-            max_distance=integer("longest distance"),
-            check_patterns=nullable(integer("direct wins by this offence; null if not recorded")),
-            chase_patterns=nullable(integer("direct wins by this offence; null if not recorded")),
+_DIRECT_WINS = integer("direct wins by this offence; null if not recorded")
+HISTOGRAM = array(
+    "one entry for each value",
+    record(
+        "a value",
+        side=SIDE,
+        outcome=string("for the side to move", "win", "draw", "loss"),
+        order=integer("order"),
+        plies=nullable(integer("distance in plies; null for a draw")),
+        value=integer("stored value"),
+        positions=integer("number of positions"),
+    ),
+)
+STATS = extended(
+    record(
+        "statistics of a table; mirror images count once",
+        material=MATERIAL,
+        rules=RULES,
+        metric=METRIC,
+        orders_limit=LIMIT,
+        index_size=integer("slots for each side to move"),
+        red_to_move=counted("Red"),
+        black_to_move=counted("Black"),
+        max_distance=integer("longest distance of order 0"),
+        max_rule_distance=nullable(integer("longest distance of the orders above; null without")),
+        orders=array(
+            "order 1 and above",
+            record(
+                "an order",
+                order=integer("its number"),
+                positions=integer("decided in it"),
+                max_distance=integer("longest distance"),
+                check_patterns=nullable(_DIRECT_WINS),
+                chase_patterns=nullable(_DIRECT_WINS),
+            ),
         ),
-    ),
-    longest=array(
-        "one for each order and side to move",
-        record(
-            "a position",
-            order=integer("of the position"),
-            side=SIDE,
-            fen=FEN,
-            value=integer("of the position"),
+        longest=array(
+            "one for each order and side to move",
+            record(
+                "a position",
+                order=integer("of the position"),
+                side=SIDE,
+                fen=FEN,
+                value=integer("of the position"),
+            ),
         ),
+        legal=integer("positions of both sides"),
+        draws=integer("positions of both sides"),
+        rule_decided=integer("of order 1 and above"),
+        rule_decided_rate=number("their share of the legal positions"),
+        minor_chases=MINOR,
+        bytes_on_disk=integer("the file"),
+        build_seconds=nullable(number("null without a build record")),
+        digest=string(
+            "of values, arrangement and metadata; read from the header unless the file was checked"
+        ),
+        checked=CHECKED,
+        values=nullable(string("digest of the values alone; null unless the file was checked")),
+        file=string("its path"),
+        proof=PROOF,
     ),
-    legal=integer("positions of both sides"),
-    draws=integer("positions of both sides"),
-    rule_decided=integer("of order 1 and above"),
-    rule_decided_rate=number("their share of the legal positions"),
-    minor_chases=MINOR,
-    bytes_on_disk=integer("the file"),
-    build_seconds=nullable(number("null without a build record")),
-    digest=string(
-        "of values, arrangement and metadata; read from the header unless the file was checked"
-    ),
-    checked=CHECKED,
-    values=nullable(string("digest of the values alone; null unless the file was checked")),
-    file=string("its path"),
-    proof=PROOF,
+    histogram=HISTOGRAM | {"description": "with `--histogram`: one entry for each value"},
 )

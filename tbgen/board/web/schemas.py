@@ -89,22 +89,11 @@ SCHEMAS: dict[str, schema.Schema] = {
         "the tables; an unreadable one has nulls, `error` and `hint`",
         tables=array("their figures", extended(ENTRY, error=ERROR, hint=HINT)),
     ),
-    "table": without(schema.STATS, "file", "values", "checked"),
+    "table": without(schema.STATS, "file", "values", "checked", "histogram"),
     "histogram": record(
         "number of positions with each value",
         material=schema.MATERIAL,
-        histogram=array(
-            "one entry per value",
-            record(
-                "a value",
-                side=schema.SIDE,
-                outcome=string("for the side to move", "win", "draw", "loss"),
-                order=integer("order"),
-                plies=nullable(integer("distance in plies; null for a draw")),
-                value=integer("stored value"),
-                positions=integer("number of positions"),
-            ),
-        ),
+        histogram=schema.HISTOGRAM,
     ),
     "search": record(
         "positions of a table: all if `share` is 1, but with `sort` the first `limit` of them",
