@@ -143,6 +143,15 @@ def test_byte_ranges(client: TestClient, directory: Path) -> None:
     assert ask("bytes=9-", if_range='"another"') == (200, content, None)
 
 
+def test_a_known_file_is_not_sent_again(client: TestClient) -> None:
+    first = client.get(f"/files/{KRKN}")
+    again = client.get(f"/files/{KRKN}", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    other = client.get(f"/files/{KRKN}", headers={"if-none-match": '"other"'})
+    assert (other.status_code, other.content) == (200, first.content)
+
+
 def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) -> None:
     with open_tablebase(directory, rules="check") as tables:
         assert TestClient(create_app(tables, directory)).get(f"/files/{KRKN}").status_code == 404

@@ -44,10 +44,16 @@ class FileEndpoint:
         self._listed: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON."""
+        """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON.
+
+        The answer is 304 if the client already has the file (`If-None-Match`).
+        """
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
+            if answer.headers["etag"] in request.headers.get("if-none-match", ""):
+                kept = ("etag", "cache-control", "last-modified")
+                answer = Response(None, 304, {name: answer.headers[name] for name in kept})
         except (RequestError, OSError) as error:
             answer = failure(error).response({"cache-control": "no-store"})
         self._requests["file", answer.status_code] += 1

@@ -233,7 +233,8 @@ class EndpointRunner:
 
         async def respond(request: Request) -> Response:
             tag = await asyncio.to_thread(self._etag, request) if cached else None
-            if tag and tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
+            known = request.headers.get("if-none-match", "")
+            if tag and (tag.removeprefix("W/") in known or known.strip() == "*"):
                 self.requests[name, 304] += 1
                 headers = _stored(tag, media) if media else {"etag": tag}
                 headers |= {"vary": _VARY_UNCHANGED}
