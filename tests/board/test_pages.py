@@ -238,6 +238,7 @@ def test_the_language_of_a_browser() -> None:
     for accepted, expected in (
         ("zh-HK,zh;q=0.9", "zh-Hant"), ("zh-Hans-HK", "zh-Hans"), ("zh-CN,en", "zh-Hans"),
         ("zh-Hant-CN", "zh-Hant"), ("fr,zh-TW", "zh-Hant"), ("en,zh", "en"), ("", "en"),
+        ("en;q=0.1, zh;q=0.9", "zh-Hans"), ("zh;q=0", "en"), ("fr, zh-HK;q=0.2, en;q=0.5", "en"),
     ):  # fmt: skip
         assert preferred_language(accepted) == expected
 

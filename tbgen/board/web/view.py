@@ -13,6 +13,7 @@ takes a move back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -286,13 +287,24 @@ def read_moves(start: Position, text: str) -> tuple[Move, ...]:
     return moves
 
 
+_QUALITY = re.compile(r"[01](\.[0-9]{0,3})?")
+"""Weight of a language in an `Accept-Language` header (RFC 9110, section 12.4.2)."""
+
+
 def preferred_language(accepted: str) -> str:
     """Return the tag of the first supported language of an `Accept-Language` header.
 
-    Weights are ignored. Chinese without region or script is simplified. The default is English.
+    Languages are tried by weight (`;q=0.8`), and not at all with weight 0. Chinese without region
+    or script is simplified. The default is English.
     """
-    for entry in accepted[:200].split(","):
-        tag = entry.split(";")[0].strip().lower()
+    wanted = []
+    for entry in accepted[:200].lower().split(","):
+        tag, _, weight = entry.partition(";")
+        quality = weight.strip().removeprefix("q=").strip()
+        wanted.append((float(quality) if _QUALITY.fullmatch(quality) else 1.0, tag.strip()))
+    for weighted, tag in sorted(wanted, key=lambda each: -each[0]):
+        if not weighted:
+            break
         if tag.startswith("zh"):
             regions = ("hant", "tw", "hk", "mo")
             traditional = "hans" not in tag and any(part in tag for part in regions)
