@@ -27,6 +27,8 @@ export const request = (address, options = {}) =>
 export const bodyOf = (address, response) =>
   described(response.arrayBuffer(), `${address}: the answer is incomplete`);
 
+const lengthOf = (response) => Number(response.headers.get("Content-Length") ?? Infinity);
+
 // A file at an address, and the chunks of it that have been fetched. `whole` is the largest size in
 // bytes to accept from a server that ignores ranges.
 export class RemoteFile {
@@ -100,16 +102,20 @@ export class RemoteFile {
       throw new TablesError(`${this.address}: the server answers ${response.status}`);
     }
     const whole = response.status === 200;
+    // Some servers send a page of the site in place of a missing file.
+    const isHtml = /^text\/html/.test(response.headers.get("Content-Type") ?? "");
+    if (isHtml && whole && lengthOf(response) > this.whole) {
+      response.body?.cancel().catch(() => {});
+      return null;
+    }
     const chunks = await (whole
       ? this.takeWhole(response)
       : this.takePart(response, number, first, end));
-    // Some servers send a page of the site in place of a missing file.
-    const isHtml = /^text\/html/.test(response.headers.get("Content-Type") ?? "");
     return isHtml && number === 0 && chunks[0]?.bytes[0] !== SIGNATURE ? null : chunks;
   }
 
   async takeWhole(response) {
-    const length = Number(response.headers.get("Content-Length") ?? Infinity);
+    const length = lengthOf(response);
     if (length > this.whole) {
       await response.body?.cancel();
       const size = length === Infinity ? "a file of unknown size" : `a file of ${length} bytes`;

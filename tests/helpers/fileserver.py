@@ -31,6 +31,7 @@ class _Plain(SimpleHTTPRequestHandler):
     """Request handler of Python's file server, which ignores byte ranges.
 
     missing : status of the answer for a missing file, a page in HTML
+    sized : whether that page is sent with its length
     head : whether `HEAD` is answered; else its status is 405
     kind : `Content-Type` of all files; None for that of their suffix
     """
@@ -39,11 +40,12 @@ class _Plain(SimpleHTTPRequestHandler):
         self,
         *arguments: Any,
         missing: int = 404,
+        sized: bool = True,
         head: bool = True,
         kind: str | None = None,
         **options: Any,
     ) -> None:
-        self._missing, self._head, self._kind = missing, head, kind
+        self._missing, self._sized, self._head, self._kind = missing, sized, head, kind
         super().__init__(*arguments, **options)
 
     def log_message(self, format: str, *arguments: object) -> None:
@@ -54,6 +56,14 @@ class _Plain(SimpleHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         super().send_error(self._missing if code == 404 else code, message, explain)
+
+    def send_header(self, keyword: str, value: str) -> None:
+        if (
+            self._sized
+            or keyword != "Content-Length"
+            or Path(self.translate_path(self.path)).is_file()
+        ):
+            super().send_header(keyword, value)
 
     def do_HEAD(self) -> None:
         if self._head:
@@ -100,7 +110,7 @@ def files_served(
 
     ranges : False for a server that ignores byte ranges
     change : makes faulty answers to requests for byte ranges
-    options : `missing`, `head` and `kind` of the handler
+    options : `missing`, `sized`, `head` and `kind` of the handler
     """
     options["directory"] = str(folder)
     handler = partial(_Ranges, change=change, **options) if ranges else partial(_Plain, **options)

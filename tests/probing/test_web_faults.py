@@ -142,17 +142,18 @@ def test_errors_name_the_move_the_pieces_and_the_file(
 
 
 @needs_node
-@pytest.mark.parametrize("status", [403, 410, 200])
+@pytest.mark.parametrize(("status", "sized"), [(403, True), (410, True), (200, True), (200, False)])
 def test_missing_files_have_several_statuses(
-    module: Path, tables_dir: Path, tmp_path: Path, status: int
+    module: Path, tables_dir: Path, tmp_path: Path, status: int, sized: bool
 ) -> None:
     """The outcomes are found after the answer for the missing file of distances.
 
-    With 200 the server sends a page of the site, as servers of applications do.
+    With 200 the server sends a page of the site, as servers of applications do, with or without its
+    length.
     """
     packing = [TBGEN, "pack", "--men", "3", "--rules", "check", "--tables", tables_dir]
     run(*packing, "--out", tmp_path / "outcomes")
-    with files_served(tmp_path / "outcomes", missing=status) as address:
+    with files_served(tmp_path / "outcomes", missing=status, sized=sized) as address:
         found, missing = ask(module, address, [["value", ROOK], ["value", LOOP]])
     assert found == {"outcome": "win", "order": None, "plies": None, "metric": None}
     assert missing == f"there is no table KRKN.check at {address}/" + (
