@@ -230,7 +230,8 @@ int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *square
 
 /* Probe the outcome of a position with the given material, only in memory: XQ_ERR_COLD if the disk
  * would have to be read, XQ_ERR_MISSING if `material` is NULL, XQ_ERR_POSITION if it is not the
- * material of the pieces. Allocates no memory. */
+ * material of the pieces (but all materials without attackers, which are drawn, count as one).
+ * Allocates no memory. */
 int xq_probe_cached(xq_reader *reader, const xq_material *material, const uint8_t *pieces,
                     const uint8_t *squares, size_t count, int side, int *wdl);
 

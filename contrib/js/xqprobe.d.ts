@@ -68,9 +68,9 @@ export interface Tables {
   value(fen: string): Promise<Value>;
   /** The value and all legal moves, best first. */
   moves(fen: string): Promise<{ value: Value; moves: Move[] }>;
-  /** The move to play after the moves `played` ("a0a1" each) from the position, such that
-   * repetitions lose no win; null if the side to move has no legal move. With outcomes only, it
-   * keeps the outcome, but need not come nearer to a win. */
+  /** The move to play after the moves `played` ("a0a1" each) from the position; null if the side
+   * to move has no legal move. With distances, repetitions lose no win. With outcomes only, each
+   * move keeps the outcome, but may not come nearer to a win, which a repetition may end. */
   bestMove(fen: string, played?: string[]): Promise<string | null>;
 }
 
