@@ -68,5 +68,7 @@ def enum_member(kind: type[Named], name: str | int) -> Named:
         if isinstance(name, str) and name in members:
             return members[name]
         raise InputError(
-            f"{excerpt(str(name))} is none of {', '.join(members)}", "name one"
+            f"{excerpt(name if isinstance(name, str) else repr(name))} is none of "
+            f"{', '.join(members)}",
+            "name one",
         ) from None

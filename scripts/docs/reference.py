@@ -110,7 +110,7 @@ SECTIONS = (
             "WdlTables", "find_wdl", "probe_wdl", "probe_wdl_found", "is_legal_board",
         ),
     ),
-    Section("Proofs", "", "tbgen.verify", ("verify_file", "VerifyReport", "Finding")),
+    Section("Proofs", "", "tbgen.verify", ("verify_file", "FileProof", "VerifyReport", "Finding")),
 )  # fmt: skip
 
 

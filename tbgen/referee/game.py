@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.move import Move
@@ -24,8 +25,9 @@ class Diagram(Position):
     For example, D71 of the rule book has a pawn behind the rank on which it starts.
     """
 
-    _AREAS = Position._AREAS | {
-        piece_code(side, PieceType.PAWN): frozenset(range(SQUARES)) for side in Side
+    _AREAS: ClassVar = {
+        **Position._AREAS,
+        **{piece_code(side, PieceType.PAWN): frozenset(range(SQUARES)) for side in Side},
     }
 
 
