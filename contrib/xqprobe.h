@@ -27,7 +27,7 @@ extern "C" {
 /* Version of this header, and of tbgen. */
 #define XQ_VERSION_MAJOR 2
 #define XQ_VERSION_MINOR 1
-#define XQ_VERSION_PATCH 7
+#define XQ_VERSION_PATCH 8
 
 /* The library exports only what follows. */
 #if defined(__GNUC__)
