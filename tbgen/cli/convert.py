@@ -60,14 +60,15 @@ def convert(
     Exit status: 0 ok, 2 bad input.
     """
 
+    read_as = read_as or ("fairy" if is_fairy(moves) else None)
+
     def answer(text: str) -> dict[str, Any]:
         read = read_position(text, Side[side.upper()] if side else None)
         seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
         current = read.position
         written = []
-        notated = read_as or ("fairy" if is_fairy(moves) else None)
         for move_text in moves:
-            move = parse_move(current, move_text, notated)
+            move = parse_move(current, move_text, read_as)
             texts = {name: format_move(current, move, name) for name in MOVE_NOTATIONS}
             written.append({"input": move_text, "text": texts[notation], **texts})
             current = current.after(*move)

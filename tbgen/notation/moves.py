@@ -46,9 +46,7 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
     """
     position = as_position(position)
     require_text(text, "move", MoveTextError, _HINT)
-    text = text.rstrip(_MARKS).strip() or text
-    if not chinese.is_chinese(text):
-        text = unicodedata.normalize("NFKC", text)  # full-width letters and digits
+    text = _without_marks(text)
     notation = notation or _detect(text)
     if notation == "iccs":
         move = Move.from_iccs(text)
@@ -72,10 +70,10 @@ def is_fairy(texts: Iterable[str]) -> bool:
 
     True if some have a rank 10, and none a rank 0. Other texts, and marks after moves, are ignored.
     """
-    normal = [unicodedata.normalize("NFKC", text).rstrip(_MARKS).strip() for text in texts]
-    only_fairy = [_FAIRY.fullmatch(text) and not ICCS.fullmatch(text) for text in normal]
-    only_iccs = [ICCS.fullmatch(text) and not _FAIRY.fullmatch(text) for text in normal]
-    return any(only_fairy) and not any(only_iccs)
+    plain = [_without_marks(text) for text in texts]
+    iccs = {text for text in plain if ICCS.fullmatch(text)}
+    fairy = {text for text in plain if _FAIRY.fullmatch(text)}
+    return iccs < fairy
 
 
 def format_move(position: Position | str, move: Move | str, notation: str = "iccs") -> str:
@@ -104,6 +102,12 @@ def format_move(position: Position | str, move: Move | str, notation: str = "icc
     if notation == "wxf":
         return wxf.join(wxf.names(where)[0], moved)
     return chinese.join(chinese.names(where)[0], moved, position.side, notation == "zh-hant")
+
+
+def _without_marks(text: str) -> str:
+    """Return a move's text without `_MARKS`, and half-width unless it is Chinese."""
+    text = text.rstrip(_MARKS).strip() or text
+    return text if chinese.is_chinese(text) else unicodedata.normalize("NFKC", text)
 
 
 def _detect(text: str) -> str:
