@@ -10,6 +10,7 @@ from __future__ import annotations
 from tbgen.answers.schema import (
     CHECKED,
     FEN,
+    HISTOGRAM,
     JUDGEMENT,
     LIMIT,
     LINE,
@@ -267,7 +268,10 @@ ANSWERS: dict[str, Schema] = {
             ),
         ],
     },
-    "stats": STATS,
+    "stats": extended(
+        STATS,
+        histogram=HISTOGRAM | {"description": "with `--histogram`: one entry for each value"},
+    ),
     "ls": record(
         "the tables present",
         directory=string("as it was named"),

@@ -89,7 +89,7 @@ SCHEMAS: dict[str, schema.Schema] = {
         "the tables; an unreadable one has nulls, `error` and `hint`",
         tables=array("their figures", extended(ENTRY, error=ERROR, hint=HINT)),
     ),
-    "table": without(schema.STATS, "file", "values", "checked", "histogram"),
+    "table": without(schema.STATS, "file", "values", "checked"),
     "histogram": record(
         "number of positions with each value",
         material=schema.MATERIAL,
