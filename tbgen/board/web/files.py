@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from tbgen.board.web.http import RequestError, failure
+from tbgen.board.web.http import RequestError, failure, is_known
 from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, decoded, read_index
 from tbgen.tables.files import open_to_read
 
@@ -51,7 +51,7 @@ class FileEndpoint:
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
-            if answer.headers["etag"] in request.headers.get("if-none-match", ""):
+            if is_known(request, answer.headers["etag"]):
                 kept = ("etag", "cache-control", "last-modified")
                 answer = Response(None, 304, {name: answer.headers[name] for name in kept})
         except (RequestError, OSError) as error:

@@ -233,8 +233,7 @@ class EndpointRunner:
 
         async def respond(request: Request) -> Response:
             tag = await asyncio.to_thread(self._etag, request) if cached else None
-            known = request.headers.get("if-none-match", "")
-            if tag and (tag.removeprefix("W/") in known or known.strip() == "*"):
+            if tag and is_known(request, tag):
                 self.requests[name, 304] += 1
                 headers = _stored(tag, media) if media else {"etag": tag}
                 headers |= {"vary": _VARY_UNCHANGED}
@@ -343,6 +342,12 @@ class EndpointRunner:
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Return whether the client has the contents with an ETag, by its `If-None-Match`."""
+    known = request.headers.get("if-none-match", "")
+    return tag.removeprefix("W/") in known or known.strip() == "*"
 
 
 def _stored(tag: str, media: str) -> dict[str, str]:
