@@ -104,7 +104,7 @@ export class RemoteFile {
     const whole = response.status === 200;
     // Some servers send a page of the site in place of a missing file.
     const isHtml = /^text\/html/.test(response.headers.get("Content-Type") ?? "");
-    if (isHtml && whole && lengthOf(response) > this.whole) {
+    if (isHtml && number === 0 && whole && lengthOf(response) > this.whole) {
       response.body?.cancel().catch(() => {});
       return null;
     }
