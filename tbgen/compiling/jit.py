@@ -148,7 +148,7 @@ use_compiler(part)
 
 
 def by_pointer(cls: Class) -> Class:
-    """Let kernels take a class's named tuples by pointer (field by field without `internals`)."""
+    """Return a class, of which kernels take named tuples by pointer (with `internals`)."""
     if internals is not None:
         internals.pass_by_pointer(cls)
     return cls

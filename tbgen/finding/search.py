@@ -434,7 +434,7 @@ def find(
     """
     if not isinstance(tables, GameTablebase):
         tables = open_tablebase(tables)
-    # `Query` converts names, numbers and texts.
+    # `Query` converts names and numbers.
     conditions: dict[str, Any] = {
         "turn": turn, "outcome": outcome, "orders": ANY_NUMBER if orders is None else orders,
         "plies": plies, "only": only, "zugzwang": zugzwang, "differs": differs, "study": study,
