@@ -13,10 +13,11 @@
 
 This package is independent of codes, tables and repetition.
 
-    lead, mid    placements of the defenders (kings, advisors, elephants of both sides) and of the
-                 *men* (attackers except the inner piece), as numbers (`tbgen.indexing.layout`)
-    row          positions that differ only in the square of the inner piece, one bit for each
-                 square; its number is lead * mids + mid
+    inner piece  one of the attackers (rooks, knights, cannons, pawns); the others are the *men*
+    lead, mid    numbers of the placements of the defenders (kings, advisors, elephants of both
+                 sides) and of the men (`tbgen.indexing.layout`)
+    row          the positions of one lead and mid, one bit for each square of the inner piece; its
+                 number is lead * mids + mid
     set          positions with one side to move: uint64 (rows, 2)
     slot         place of a position in the index: its row and the square of its inner piece, also
                  as one number, row * 90 + square. Identical pieces and mirror images give a
@@ -30,12 +31,9 @@ Parameters of kernels, unless a kernel says otherwise:
 
     lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process; no other lead is written
     chunk_0, chunk_1 : int64, range [chunk_0, chunk_1) of chunks to process, one record each
-    lead : int64, 0 to leads - 1
-    mid : int64, 0 to mids - 1
-    row : int64, lead * mids + mid
-    row_0 : int64, the first row of a record's chunk
+    lead, mid : int64, numbers from 0 on; row : int64, lead * mids + mid
+    row_0 : int64, the first row of a record's chunk; first : int64, the first row of a lead
     leads, mids : int64, total numbers of leads and mids
-    first : int64, the first row of a lead
     members, others : Rows, in; sets of one side to move
     within : Rows, in; positions outside are ignored
     found : Frontier, out, or inout where positions are added; other leads are not changed
@@ -46,18 +44,18 @@ Parameters of kernels, unless a kernel says otherwise:
     data : uint8 (n,), in; a record
     at : int64, byte offset in a record
     filtered : bool, whether `within` is used
-    size : int64, number of leads in a chunk
+    size : int64, number of leads in each chunk but the last, which may have fewer
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end offset of each chunk's record in `out`
     man : int64, a piece of the mid: a column of `Frame.mid_squares`
     side : int64, side that moves (to move in the positions that are found), 0 Red, 1 Black
     kind : int64, `PieceType` of the piece that moves or attacks: rook, knight, cannon or pawn
-    stride : int64, stride of the group of the piece that moves
+    stride : int64, stride of the group of the piece that moves (`frame`)
     square, source, target : int64, squares: of the inner piece; start and end of a move
     lo, hi : uint64, the two words of a set: often positions of one row
+    word, w, start, free : uint64, one word of a set
     free_lo, free_hi : uint64, set of the squares that may be passed and entered
     occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece
-    word, w, start, free : uint64, one word of a set
     taken_lo, taken_hi : uint64, set of the occupied squares of a lead, or of lead and mid
     front : Frontier, in (inout where positions are put or removed); in sweeps, positions with the
         opponent of `side` to move
@@ -66,9 +64,7 @@ Parameters of kernels, unless a kernel says otherwise:
         possibly others
     count : int64, length of the list `touched`
     squares : int64 (pieces,), inout; squares of the pieces, in the layout's order
-    frame : Frame
-    scratch : Scratch, of the thread
     board : int8 (90,), inout; piece codes
     buffer : uint64 (BOARD_WORDS,), inout; the boards of `gather`
-    converter : SlotConverter
+    frame : Frame; converter : SlotConverter; scratch : Scratch, of the thread
 """

@@ -6,10 +6,9 @@
     lo   bit 63       OFF_BOARD: in place of a square, if the index has no inner piece
 
 The positions of one *row* of the index differ only in the square of one attacker, the *inner
-piece*, so a pair of words is also a set of positions of one row. An index without an inner piece
-has one position in each row, with the bit OFF_BOARD: the index of a material without attackers, or
-of the positions after the capture of the inner piece (`Layout.views`). Other bits have no meaning,
-and are set in complements (`FULL`, `attack_stands`).
+piece*, so a pair of words is also a set of positions of one row. In an index without an inner piece
+(`Layout.views` after its capture, or a material without attackers), each row has one position, with
+the bit OFF_BOARD. Other bits are *meaningless*; complements (`FULL`, `attack_stands`) set them.
 
 Functions return a set of squares as two words (lo, hi). Those whose docstring says *in one word*
 work on either word alone. Parameters: `tbgen.rows`.
@@ -327,9 +326,8 @@ def inner_sources(kind, side, lo, hi, free_lo, free_hi):
 def attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which another piece on `source` attacks `target`.
 
-    The inner piece may block the attack, or be the screen of a cannon. Occupied squares and
-    meaningless bits may be in the set; the caller removes them. The bit OFF_BOARD is set if the
-    attack exists without an inner piece.
+    The inner piece may block the attack, or be the screen of a cannon. The set may contain occupied
+    squares and meaningless bits. It has the bit OFF_BOARD if the attack needs no inner piece.
     """
     if kind == ROOK or kind == CANNON:
         if not ALIGNED[source, target]:

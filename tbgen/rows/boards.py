@@ -22,7 +22,7 @@ from tbgen.rows.frame import Frame
 from tbgen.rules.board import MAX_MOVES
 
 PAIRS = 256
-"""Length of a buffer for pairs of pieces: an attacker, and an enemy piece that it attacks."""
+"""Length of buffers for pairs of an attacker and an enemy piece that it attacks, up to 16 * 16."""
 
 
 @by_pointer
@@ -35,7 +35,7 @@ class SlotConverter(NamedTuple):
     descriptor: NDArray[np.int64]
     """int64 (words,): the layout (`tbgen.indexing.slots`)."""
     inner_squares: NDArray[np.int64]
-    """int64 (inner size,): the inner piece's square of each inner slot."""
+    """int64 (inner size,): the squares of the inner piece, in the order of a row's slots."""
 
 
 def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
@@ -81,7 +81,7 @@ def slot_of(squares, converter):
 
 @part
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
-    """Return whether a slot has the mirror image of the placement `squares`, and not `squares`.
+    """Return whether a slot has the mirror image of the placement `squares`, not `squares` itself.
 
     row, square : int64, a slot that `slot_of` has returned for `squares`
     scratch : int64 (pieces,), out; squares of the pieces in the slot's placement
@@ -142,9 +142,6 @@ def make_boards(converter: SlotConverter) -> Boards:
 
 @part
 def copy(board, target):
-    """Copy a board to another one.
-
-    target : int8 (90,), out
-    """
+    """Copy a board to another one. target : int8 (90,), out."""
     for s in range(SQUARES):
         target[s] = board[s]

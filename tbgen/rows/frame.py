@@ -8,10 +8,10 @@
            man, `groups` the groups of identical men, `mid_companions` and `extend` the moves to
            other mids
 
-A mid is a number with one digit for each group: the *rank* (number) of the placement of its men. A
-man's move changes this digit. The *companions* of a man are the other men of its group. `extend`
-has a row for each placement of companions, with the digit for each square of the man;
-`mid_companions` has the number of this row.
+A mid is the sum over all groups of *rank* (number of the placement of the group's men) times
+*stride*. A man's move changes one rank; with the *companions*, the other men of its group, it is
+
+    extend[mid_companions[mid, man], square after the move]
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class Frame(NamedTuple):
     """int32 (M, N): the row of `extend` of each man's companions."""
     mid_taken: NDArray[np.uint64]
     """uint64 (M, 2): the occupied squares of each mid; all ones if two men share a square, so that
-    the mid overlaps with every lead."""
+    the mid overlaps with every lead.
+    """
     mid_mirror: NDArray[np.int32]
     """int32 (M,): the mirror image of each mid."""
     men: NDArray[np.int64]
@@ -91,15 +92,12 @@ class Frame(NamedTuple):
 
 
 KIND, SIDE, GROUP_STRIDE = range(3)
-"""Columns of `Frame.men` and `Frame.groups`: kind and side of the men, and the group's stride. The
-mid is the sum of each group's rank times its stride.
-"""
+"""Columns of `Frame.men` and `Frame.groups`: kind and side of the men, and the group's stride."""
 GROUP = 3
 """Column of `Frame.men`: the number of the group that the man belongs to."""
 SIZE, FIRST_MAN, FIRST_EXTEND, COMPANIONS = range(3, 7)
-"""Columns of `Frame.groups`: the group's number of placements, the column of its first man in
-`Frame.mid_squares`, the first row of its companion placements in `Frame.extend`, and the number of
-these rows.
+"""Columns of `Frame.groups`: number of the group's placements, column of its first man in
+`Frame.mid_squares`, and first row and number of its companion placements in `Frame.extend`.
 """
 MIRRORED, EYE, TARGET, SOURCE = range(4)
 """Columns of `Frame.lead_moves`. MIRRORED: 1 if the placement after the move is the mirror image of

@@ -40,13 +40,13 @@ from tbgen.rows.bitsets import (
 from tbgen.rows.frame import COMPANIONS, EYE, FIRST_EXTEND, GROUP_STRIDE, KIND, MIRRORED, SIDE, SIZE
 
 STEP, RANK = 2, 22
-"""Distance in words from a square to its neighbour on the rank (STEP) and on the file (RANK), on a
-*board of rows*: one row (two words) for each square of a moving piece. A rank has nine squares and
-a margin of two, in which steps over either edge end.
+"""Distances in words to the next square along a rank (STEP) and along a file (RANK), on a *board of
+rows*: a row (two words) for each square of a moving piece. Each rank has nine squares and a margin
+of two, in which steps over either edge end.
 """
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
-"""Start and end of the ten ranks on a board of rows, and length of the board, all in words. The
-board has margins of two ranks at both ends.
+"""Start and end of the ten ranks on a board of rows, and length of the board with a margin of two
+ranks at each end, all in words.
 """
 WORD_OF_SQUARE = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
@@ -100,7 +100,7 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 
 @part
 def _gather_lead(move, target, front, reached, scratch, frame):
-    """Add predecessors by a king, advisor or elephant move, for all rows of the lead before it.
+    """Add predecessors by a king, advisor or elephant move, for all rows of one lead.
 
     move : int64, index of the move in `Frame.lead_after`
     target : int64, the lead after the move
@@ -206,11 +206,11 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
 @part
 def _gather_lines(first, stride, front, reached, scratch):
-    """Add predecessors by a rook or cannon of a group with stride above 1, scanning all lines.
+    """Add predecessors by moves of a man, a rook or cannon, of a group with stride above 1.
 
-    The running union contains the frontier positions with the man on a square passed so far. A
-    position leaves the union at the first square that another piece occupies. `scratch.mid_of` and
-    `scratch.on_front` must be filled for this man.
+    Scans each line with a running union: the frontier positions with the man on a square passed so
+    far. A position leaves the union at the first square that another piece occupies.
+    `scratch.mid_of` and `scratch.on_front` must be filled for this man.
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)

@@ -4,8 +4,8 @@
     chunk     consecutive leads: the unit of recording and reading
     record    positions of a chunk, nonempty row by nonempty row:
 
-              gap         row number minus the previous one, or minus the chunk's first row; zigzag
-                          coded, seven bits a byte, lowest first, plus 128 in all but the last byte
+              gap         row number minus the previous one (first: minus the chunk's first row);
+                          zigzag coded, seven bits a byte, lowest first, all but the last byte + 128
               squares     one byte each, plus 128 in the last; or, from 13 squares on:
               DENSE       one byte, then both words of the row, six bytes each
 
@@ -48,9 +48,9 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads.
 
-    `len(records)` is the number of chunks listed: all that have positions, and possibly others.
-    `records[first:last]` yields, for a slice of this list, the number of each chunk and its records
-    (`list[Bytes]`), decompressed.
+    All chunks that have positions are listed, and possibly others: `len(records)` chunks.
+    `records[first:last]` yields the number of each chunk in this slice of the list, and the chunk's
+    records, decompressed (`list[Bytes]`).
     """
 
     _chunks: Collection[int]

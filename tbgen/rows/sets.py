@@ -6,9 +6,8 @@
     Records     compressed set without random access: `records.py`
     Sets        operations on all of these, by threads
 
-Row lead * mids + mid has the positions of one *lead* (placement of the defenders) and one *mid*
-(placement of the attackers except the inner piece). One thread writes each lead, so results do not
-depend on the order of threads. Parameters of kernels: `tbgen.rows`.
+`tbgen.rows` defines rows, leads, mids, and the parameters of kernels. One thread writes each lead,
+so results do not depend on the order of threads.
 """
 
 from __future__ import annotations
@@ -95,10 +94,7 @@ def rows_in_use(lead, front, mids):
 
 @part
 def mid_in_use(i, lead, front):
-    """Return the mid of the i-th row of a lead that `rows_in_use` counts.
-
-    i : int64, from 0 on
-    """
+    """Return the mid of row i, from 0 on, of the rows that `rows_in_use` counts; i : int64."""
     if front.counts[lead] > front.limit:
         return np.int64(i)
     return np.int64(front.listed[lead * front.limit + i])
@@ -133,9 +129,9 @@ def _k_difference(lead_0, lead_1, members, others, result, frame):
 
 @borrowing_kernel
 def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
-    """Set `found` to the positions of `members` in `others`, or in the complement of `others`.
+    """Set `found` to the positions of `members` that are in `others`.
 
-    complement : bool, take the complement
+    complement : bool, take the positions that are not in `others` instead
     """
     mids, flip = frame.mids, FULL if complement else EMPTY
     for lead in range(lead_0, lead_1):

@@ -89,7 +89,7 @@ class Storage:
             return data
         with self._lock, self._naming_directory():
             start, rest = self._file.seek(self._file_size), memoryview(data)
-            # A write that stops early does not tell the reason; the next one raises it.
+            # A short write gives no reason; the next one raises the error.
             while rest:
                 rest = rest[self._file.write(rest) :]
             self._file_size += len(data)

@@ -169,10 +169,10 @@ def _keep_within(lead, count, everything, within, scratch, mids):
 
 
 _NO_TEST, _FRONT, _ESCAPES, _GATHERED_ESCAPES = range(4)
-"""Tests of the positions of a row before they are added to the frontier `found`.
+"""Tests that positions must pass before they are added to the frontier `found`.
 
-_FRONT: they have a move into the frontier. _ESCAPES: they have no move into the escapes.
-_GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for the whole lead.
+_FRONT: a move into the frontier. _ESCAPES: no move into the escapes. _GATHERED_ESCAPES: the same,
+by gathering the escapes' predecessors for the whole lead.
 """
 
 
@@ -237,7 +237,7 @@ def _k_sweep(
             if rows < mids // SPARSE_LEAD_DIVISOR:
                 count = gather_sparse(lead, side, front, count, scratch, frame)
             elif use_escape:
-                # Module docstring, last paragraph.
+                # All of `within` is tested against the escapes alone (module docstring).
                 everything, count = True, mids
             elif count == 0 and not _has_many_rows(lead, within, mids):
                 everything, count, test = True, mids, _FRONT
@@ -283,8 +283,8 @@ class Sweeper:
         front : positions with the opponent to move
         escape : positions with the opponent to move; a quiet move into them excludes a position.
             Each position of `within` must have a quiet move into `escape` or `front`, or be on
-            `found` with `add_found`. Phases ensure this: they remove what a sweep finds from
-            `within`, so positions left there had an escape after the last sweep
+            `found` with `add_found`. This holds if callers remove what a sweep finds from `within`:
+            positions left there had an escape after the last sweep
         add_found : treat positions already on `found` as predecessors; if False, remove them
         """
         ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)

@@ -1,8 +1,7 @@
 """Threads that process ranges of leads; the division of leads into chunks; a meter of the work.
 
-A *lead* is a placement of the defenders, by its number; its rows are consecutive. One thread writes
-each lead, so that the result is the same for any number of threads. A *sweep* finds, within a set,
-the predecessors of a frontier.
+One thread writes each lead, so that the result is the same for any number of threads. A *sweep*
+finds, within a set, the predecessors of a frontier. `tbgen.rows` defines leads and rows.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from frontiers of few rows.
 """
 
 DISK_RANGES = 480
-"""Maximum number of ranges of leads if arrays are on disk, in place of `RANGES` and `FEW_RANGES`:
-the pages that one range uses must fit into memory.
+"""Maximum number of ranges of leads if arrays are on disk, instead of `RANGES` and `FEW_RANGES`:
+the pages that a range uses must fit into memory.
 """
 
 CHUNK_SLOTS = 1 << 22
