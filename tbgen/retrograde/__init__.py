@@ -34,7 +34,7 @@ Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen
     code        value of a position as a number, larger if better (`tbgen.tables.codes`)
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
     waiting     with a best capture, or a direct win, that is not *due* yet: the propagation has not
-                reached the order and plies of its value
+                reached the order and plies of that value
     losable     unknown, and either without a capture or with a best capture that loses and is due
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence
@@ -46,7 +46,6 @@ Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen
 
 Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, and:
 
-    side : int64, the side to move, 0 Red, 1 Black
     legal : Rows of the given leads, in (out in `k_legal`); the legal positions
     area : int64 (inner size,), the squares where the inner piece may stand
     numbers : unsigned (rows of the given leads * 90,), inout; the number of each position's

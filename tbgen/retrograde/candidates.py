@@ -1,8 +1,7 @@
 """Phase 4: candidates for direct wins by the rules: initialise, prune, declare.
 
 The *offender* loses if it can only commit *offences* (checks, or chases of one piece) for ever; its
-opponent is the *winner* (Fang, Hsu & Hsu 2002, section 5.1). All candidates are positions without a
-value so far:
+opponent is the *winner* (Fang, Hsu & Hsu 2002, section 5.1). Candidates have no value so far:
 
     win candidates    the winner is to move, and the offender's last move can have been an offence
     loss candidates   the offender is to move, and every move leads to a win candidate or to a
@@ -77,7 +76,8 @@ class SearchState:
     """Positions, the winner to move, that `mark` found in the first search; None before it."""
     possible_losses: StoredRecords | None = None
     """Positions that later orders may test as loss candidates, besides those with one more losing
-    move; None before the first search."""
+    move; None before the first search.
+    """
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
@@ -203,8 +203,7 @@ class Search:
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
         """Find the candidates of a later order from which play may reach a newly losing position.
 
-        Such a position has one more losing move (`_find_newly_losing`). Parameters as for
-        `initialise`.
+        `_find_newly_losing` defines these positions. Parameters as for `initialise`.
         """
         state, sets, p = self._state, self.sets, self.propagation
         assert state.after_offence is not None
@@ -219,7 +218,7 @@ class Search:
             sets.clear_rows(marked)
             sets.add(state.after_offence, marked, within=p.unknown[self.winner])
             sets.difference(self.unwon, marked, self.escapes)
-            # If removed later, from `loss_candidates`, `join` would list an emptied row twice.
+            # Not from `loss_candidates` afterwards: `join` would list the emptied rows again.
             if lost is not None:
                 sets.remove(lost, newly_losing.rows)
             self.without_move_into(self.offender, newly_losing, self.loss_candidates, self.escapes)
@@ -254,9 +253,8 @@ class Search:
 
         On entry, `loss_candidates` has the newly losing positions, and `escapes` the positions
         after a possible offence. On return, `loss_candidates` also has the affected positions of
-        `possible_losses`, and `possible_losses` all loss candidates. The affected positions of
-        `escapes` have moved to `win_candidates`. Positions that the filter removes are in neither
-        set of losses.
+        `possible_losses`, and `possible_losses` all loss candidates, both without the positions
+        that the filter removes. The affected positions of `escapes` have moved to `win_candidates`.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
@@ -296,7 +294,7 @@ class Search:
     def prune(self) -> None:
         """Prune the candidates down to the greatest fixpoint.
 
-        The first two sweeps test all candidates: many are pruned, and sweeps backwards from the
+        The first two sweeps test all candidates: so many are pruned that sweeps backwards from the
         pruned ones would take longer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
@@ -337,9 +335,9 @@ class Search:
             self.predecessors(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Apply a filter to `loss_candidates`; what it removes leaves `possible_losses`, too.
+        """Remove what a filter rejects from `loss_candidates` and from `possible_losses`.
 
-        The caller then calls `prune`, for the candidates that depend on these positions.
+        The caller then calls `prune`, for the candidates that depend on the removed positions.
         """
         self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)

@@ -11,9 +11,9 @@ each position, 90 for each row. To *raise* a number is to replace it by another,
     an advisor or elephant is captured     the view has leads without this piece; mirror images
                                            have leads of their own (`Layout.reduced` is False)
 
-In the first and third case, a capture by any piece but the inner piece raises a row of `numbers` to
-a row of the view, for all squares of the inner piece with which that piece attacks its victim.
-Parameters of kernels: `tbgen.retrograde`.
+In the first and third case, a capture by a piece other than the inner piece raises a row of
+`numbers` to a row of the view, at the squares of the inner piece with which the capture is
+possible. Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@
     a range of leads    ->  the largest number over all captures of a position
 
 *Supporting tables* are those that captures lead to. A *view* is one of them with the index of the
-table that is solved (`supporting.py`). The palette (`tables/palettes.py`) determines the width of
-all planes.
+table that is solved (`supporting.py`). The palette (`tables/palettes.py`) sets the width of planes.
 """
 
 from __future__ import annotations
@@ -163,7 +162,7 @@ class Captures:
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> FindCaptures:
         """Return a function that finds captures of advisors, or of elephants, from one view.
 
-        Each call makes the part of the view that it needs.
+        Each call of the function makes the part of the view that it needs.
         """
         layout, victim_side = self._layout, self._side.other
         side, frame, strides = int(self._side), self._frame, _strides(layout, view)
@@ -252,10 +251,7 @@ MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
 
 
 def compile_captures(*, wide: bool = False) -> None:
-    """Compile the kernels that find captures.
-
-    wide : for numbers of two bytes, not of one
-    """
+    """Compile the kernels that find captures, for numbers of one byte, or of two if `wide`."""
     code_space = CodeSpace(2)
     many = tuple(map(code_space.encode, MANY_VALUES)) if wide else ()
     for name in ("KRKN", "KRKA"):

@@ -1,8 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Compiled encoder of the blocks of a file, with the same result as `tbgen.tables.blocks`.
 
-It usually takes a quarter of the time of `encode_filled` there. `tbgen.tables` does not import the
-compiler, so a builder passes `encode` to its writer.
+`tbgen.tables` does not import the compiler, so a builder passes `encode` to its writer.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
     no capture          losable: lost as soon as all moves lose
     best capture draws  never lost, and does not wait
-    best capture wins   never lost; waits for the ply in which the capture wins
-    best capture loses  waits for the ply in which the capture loses; losable from then on
+    best capture wins   never lost; waits for the ply at which the capture's value is settled
+    best capture loses  waits for that ply, and is losable from then on
 
 The positions that wait, and those without any move (`Propagation.start`), are the *seeds* of the
 propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5. Parameters of kernels:

@@ -4,8 +4,7 @@
 A position is *settled* once, with its code: its value as a number, larger if better. So the records
 of all plies (`Journal`) are the whole solution. A record (`tbgen.rows.records`) takes about a byte
 for each position, half of that if compressed; a plane takes one or two bytes for each slot.
-`Waiting` has the positions whose best capture, or direct win, belongs to a later ply. Parameters of
-kernels: `tbgen.rows`.
+Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -191,7 +190,7 @@ class LaterRecords(Records):
 class Waiting:
     """Positions of one side to move whose best capture, or direct win, belongs to a later ply.
 
-    A position waits for the code of this capture or win, and gets it unless another move settles
+    A position waits for the code of its capture or win, and gets it unless a better move settles
     the position before.
     """
 

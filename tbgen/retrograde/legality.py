@@ -29,6 +29,7 @@ def legal_row(lead, mid, side, frame):
     red_king = np.int64(frame.lead_squares[lead, 0])
     black_king = np.int64(frame.lead_squares[lead, frame.red_defenders])
     king = black_king if side == 0 else red_king
+    # Kings face each other if one of them, as a rook, would attack the other.
     bad_lo, bad_hi = attack_stands(ROOK, side, red_king, black_king, lo, hi)
     for man in range(frame.men.shape[0]):
         if frame.men[man, SIDE] == side:

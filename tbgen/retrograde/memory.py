@@ -45,8 +45,8 @@ offsets of the others.
 """
 
 _STARTED_BYTES = 145 << 20
-"""Minimum bytes of a process: the interpreter, and the compiler while it loads the kernels. Not
-added to the rest, since a part is released before the solver allocates (`trim_process`).
+"""Minimum bytes of a process: the interpreter, and the compiler while it loads the kernels. The
+compiler's part is released (`trim_process`) before the solver allocates, so this is not added.
 """
 
 _FIXED_BYTES = 133 << 20
@@ -160,7 +160,7 @@ def memory_needed(
     least = fixed + search + working
     writing = (slots + _TILES * layout.mids * SQUARES) * most_width
     in_memory = max(_STARTED_BYTES, fixed + max(captures, solving, writing))
-    # The pages of many threads may exceed small arrays.
+    # With many threads and small arrays, `least` may exceed `in_memory`.
     return MemoryNeed(in_memory, min(in_memory, max(_STARTED_BYTES, least)), working)
 
 

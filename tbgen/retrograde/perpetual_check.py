@@ -58,10 +58,9 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Make unknown positions direct wins if the winner is in check, and a capture wins.
+    """Make unknown positions direct wins: the winner is in check, and a capture wins at this order.
 
-    The capture wins at this order. These positions belong to the check pattern (docs/values.md,
-    "Patterns, exactly", condition 2).
+    They belong to the check pattern (docs/values.md, "Patterns, exactly", condition 2).
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:
@@ -75,10 +74,10 @@ def _declare_captures(search: Search) -> None:
 def _prune_checkers(search: Search) -> bool:
     """Prune win candidates in which the winner must check for ever; return whether there were any.
 
-    Candidates that depend on them are pruned, too. Then others may violate the winner's clause, so
-    the caller repeats this until there are none. A win candidate meets the clause (is *calm*) if a
-    reply leads to a loss candidate that is not in check, or to one in check whose moves all lead to
-    calm candidates or to won positions: a least fixpoint.
+    All other win candidates are *calm*: a reply leads to a loss candidate that is not in check, or
+    to one in check whose moves all lead to calm candidates or won positions (a least fixpoint).
+    Candidates that depend on pruned ones are pruned, too. Calm candidates may then cease to be
+    calm, so the caller repeats this until False is returned.
     """
     sets, winner, offender = search.sets, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows

@@ -14,8 +14,8 @@ so a position's first code is its value. The code goes into a journal; the posit
     unknown    legal and not settled: an escape for the opponent
     losable    unknown, and either without a capture or with a best capture that loses and is due
 
-A sweep for losses tests only for moves into unknown positions: a position with a move into a lost
-one has been settled as a win before. Parameters of kernels: `tbgen.rows`.
+A sweep for losses tests only whether a move leads to an unknown position: a position with a move to
+a lost one has been settled as a win before. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -44,11 +44,9 @@ and after each ply of the propagation, with the number of positions settled in i
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
-    """Write a record of each chunk's positions in `front`; remove the positions from two sets.
+    """Write a record of each chunk's positions in `front`; return the number of positions.
 
-    Returns the number of positions.
-
-    unknown, losable : Rows, inout; the two sets
+    unknown, losable : Rows, inout; sets from which the positions are removed
     """
     mids, leads = frame.mids, frame.leads
     settled, at = 0, 0
@@ -167,9 +165,9 @@ class Propagation:
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
         """Set `found` to the positions that wait for a value; return whether any waited.
 
-        Positions that another move has settled count as waiting, but are not put on `found`. If
-        none waited, `found` is unchanged. Otherwise all of them cease to wait, and for a loss those
-        on `found` become losable.
+        If none waited, `found` is unchanged. Otherwise all of them cease to wait, and for a loss
+        those on `found` become losable. Positions that a better move has settled since are among
+        those that waited, but are not put on `found`.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -235,10 +233,7 @@ class Propagation:
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: inside, captures that lose at `order` are losable.
-
-        `losable` then also has the unknown positions with such a best capture.
-        """
+        """Context manager: makes unknown positions losable whose best capture loses at `order`."""
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])

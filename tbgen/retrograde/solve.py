@@ -67,8 +67,8 @@ def solve(
 
     Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown
     rules, `MaterialError` for too large an index, `UnsupportedMaterialError` for too many
-    placements of the attackers, `MemoryError`, and the errors of the checkpoint,
-    the storage (`OSError`) and the supporting tables.
+    placements of the attackers, `MemoryError`, and the errors of the checkpoint, the storage
+    (`OSError`) and the supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
     require_numbers_of_32_bits(material)

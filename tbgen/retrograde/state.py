@@ -11,8 +11,7 @@ A checkpoint is a sequence of *parts* (bytes). The first is the head, numbers as
     for each search   the two sets of its `SearchState`
 
 A section has a part for each record, or each segment of a journal (header `_KEY`, then compressed
-bytes), and an empty part at its end. `Checkpoint` checks that the parts belong to this table and
-program.
+bytes), and an empty part at its end. `Checkpoint` ensures that parts fit the table and the program.
 """
 
 from __future__ import annotations
@@ -79,8 +78,7 @@ class BuildState:
     def propagate(self, order: int) -> bool:
         """Make the remaining steps of an order, saving the state when due; return `changed`.
 
-        Raises `LimitExceededError` if a distance does not fit the codes, and the errors of
-        `Checkpoint.save`.
+        Raises `LimitExceededError` if a value has no code, and the errors of `Checkpoint.save`.
         """
         self.report("propagation", order, 0, 0)
         if order > self.order:

@@ -45,8 +45,8 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
 Plane = NDArray[Any]
-"""unsigned (n,): codes with one side to move, or their numbers in a palette, by slot or by row and
-square.
+"""unsigned (n,): codes, or their numbers in a palette, by slot or by row and square; one side to
+move.
 """
 
 MOST_MEN = 5

@@ -3,7 +3,7 @@
     this process      kernels of propagation, called with made-up captures; for chases those of the
                       sieve and of the game
     a second process  meanwhile, those of captures and of the graph of chases: half of the work
-    this process      at last, solve tiny materials: compile the kernels still missing, load all
+    this process      solve tiny materials: load all kernels, compile those still missing
 
 Kernels for numbers of two bytes are compiled only when a table needs them (`warm_up_wide`).
 """
@@ -86,7 +86,7 @@ def _propagate_made_up(*, wide: bool = False) -> None:
     """
     layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
     many = list(map(code_space.encode, MANY_VALUES)) if wide else []
-    win = Value(Outcome.WIN, 0, 3)  # of every second position; it waits for its ply
+    win = Value(Outcome.WIN, 0, 3)  # the best capture of every second position, which waits
     palette = Palette.of(code_space, [code_space.encode(win), *many])
 
     def find(lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:

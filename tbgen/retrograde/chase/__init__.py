@@ -17,14 +17,14 @@ Vocabulary
     offence node   a position with the offender to move, and a victim
     reply node     the position after a chase, with the winner to move
     calm           of a reply: no check, and attacks nothing anew
-    clause         a condition that the winner must meet again and again
+    clause         a condition that the winner must be able to meet again and again
 
 Parameters of kernels, unless a kernel says otherwise:
     row, square : int64, the slot of a position: its row, and the square of the inner piece
     key : int64, the slot as one number: row * 90 + square
     victim : int64, the square of the piece that is chased
     side : int64, side of the piece that attacks
-    kind : int64, type of that piece: ROOK, KNIGHT or CANNON, or ADVISOR for an advisor or elephant
+    kind : int64, type of that piece: ROOK, KNIGHT or CANNON, or ADVISOR for advisor and elephant
     source, target : int64, squares; start and end of a move, or attacker and attacked piece
     lo, hi : uint64, the two words of a set of squares
     before, after : int8 (90,), the boards before and after a move
@@ -32,11 +32,8 @@ Parameters of kernels, unless a kernel says otherwise:
     codes : int64 (pieces,), the piece codes in that order
     board : int8 (90,), a position
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
-    setting : ChaseSetting
-    converter : SlotConverter
-    boards : Boards, of the thread
-    candidates : ChaseCandidates
-    graph : PatternGraph
+    setting : ChaseSetting; converter : SlotConverter; boards : Boards, of the thread
+    candidates : ChaseCandidates; graph : PatternGraph
     safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play must not leave
     nodes : int64 (offence nodes,), the key of the position of each offence node
     moves : int64 (reply nodes,), the chase that leads to each reply node, source * 90 + target

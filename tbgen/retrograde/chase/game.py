@@ -4,13 +4,14 @@
 Two kinds of nodes alternate. At an *offence node* the *offender* is to move, and every edge is a
 chase of one and the same victim; at a *reply node* the *winner* is to move, and every edge answers
 the chase. The winner wins an infinite play if its replies are neither checks for ever nor chases of
-one and the same piece for ever (docs/values.md, "Patterns, exactly"). Each of these is a condition
-that must be met again and again, whatever the offender does. Three stages find the winning nodes:
+one and the same piece for ever (docs/values.md, "Patterns, exactly"). So there is one *condition*
+for checks, and one for each piece of the offender; the winner must be able to meet each condition
+again and again, whatever the offender does. Three stages find the winning nodes:
 
     safe    greatest set of nodes in which all edges of an offence node stay in the set, and at
             least one edge of a reply node
     calm    nodes from which the winner can force, again and again, a reply that is neither a check
-            nor a new attack: such a reply meets every condition. Most patterns have only such nodes
+            nor a new attack, and so meets every condition. Most patterns have only such nodes
     exact   other nodes are solved condition by condition: a least fixpoint inside a greatest one
 
 Graphs are stored as compressed sparse rows. Offence node o has the reply nodes offence_start[o] up
@@ -32,8 +33,8 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
 CHECK_BIT = np.uint64(1 << 63)
-"""Bit of the condition not to check for ever, in a word of conditions. Each lower bit is the
-condition not to chase one of the offender's pieces for ever.
+"""Bit, in a word of conditions, of the one not to check for ever. Each lower bit is the condition
+not to chase one of the offender's pieces for ever.
 """
 
 Bools = NDArray[np.bool_]
@@ -67,7 +68,7 @@ class _ReverseEdges(NamedTuple):
     left: Integers
     """int64 (reply nodes,): scratch; number of each node's edges to nodes that are not removed."""
     dead: Integers
-    """int64 (offence nodes,): scratch; stack of removed nodes; `left` still has edges to them."""
+    """int64 (offence nodes,): scratch; stack of removed nodes whose edges `left` still counts."""
 
 
 def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
@@ -186,9 +187,9 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the pair's reply chases: it attacks a
-    piece anew, and the pair's chase answers this attack. No meaning if the reply gives check. Bits
-    are indices at the offence node before the reply.
+    """uint64 (pairs,): set of the offender's pieces that the reply of the pair attacks anew, if the
+    chase of the pair answers this attack. Bits are indices at the offence node before the reply. No
+    meaning if the reply gives check.
     """
     pieces: np.uint64
     """Set of all pieces of the offender but the king."""
@@ -250,8 +251,9 @@ def _force_conditions(
 ) -> Bools:
     """Return the nodes of `inside` that win by the exact conditions, bool (reply nodes,).
 
-    Nodes of `calm` win. From the others the winner can force, without leaving `safe` and the
-    winning nodes, that each condition is met once more or that a calm node is reached.
+    Nodes of `calm` win. From each other winning node, and for each condition, the winner can force
+    that the condition is met or a calm node is reached, without leaving `safe` and the winning
+    nodes.
     """
     safe, inside = safe.copy(), inside.copy()
     needed = conditions.pieces | CHECK_BIT

@@ -211,7 +211,8 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
 def _k_edges(first, last, candidates, setting, boards, graph_part):
     """Write the nodes and edges of the candidates [first, last), as long as there is room.
 
-    Returns the end of the candidates written, and the numbers of reply nodes and edges written.
+    Returns the first candidate not written (`last` if all are), and the numbers of reply nodes and
+    edges written.
 
     first, last : int64
     graph_part : PartialGraph, out
@@ -332,10 +333,7 @@ def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _find_edges(
     candidates: ChaseCandidates, setting: ChaseSetting, boards_of: list[Boards], workers: Workers
 ) -> PartialGraph:
-    """Return the nodes and edges of all candidates.
-
-    boards_of : the boards of each thread
-    """
+    """Return the nodes and edges of all candidates; `boards_of` has the boards of each thread."""
     start = candidates.node_start
     graph_parts = [PartialGraph.empty(int(start[-1]), _FIRST_ROOM) for _ in boards_of]
     parts: dict[int, PartialGraph] = {}

@@ -37,9 +37,9 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Limit on loss candidates: one for each `_FEW_CANDIDATES` bytes of a `Rows` of the table. If there
-are more, the memory of the idle frontiers is released before the graph is built. If there are
-fewer, allocating that memory again would take longer than the search.
+"""If there are more loss candidates than one for each `_FEW_CANDIDATES` bytes of a set of positions
+(`Rows`), the memory of the idle frontiers is released before the graph is built. With fewer,
+allocating that memory again would take longer than the search.
 """
 
 
@@ -123,7 +123,7 @@ def declare_perpetual_chases(
         left = int(np.bitwise_count(losses.rows).sum())
         if not left:
             return 0
-        marked = search.escapes  # nothing is pruned any more
+        marked = search.escapes  # not used any more: nothing is left to prune
         search.sets.clear_rows(marked)
         if left > losses.rows.nbytes // _FEW_CANDIDATES:
             search.discard_idle()

@@ -33,10 +33,10 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 
 @part
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
-    """Return the squares of the inner piece for which a defender attacks `target`.
+    """Return the squares of the inner piece for which a defender on `source` attacks `target`.
 
-    The defender, on `source`, is an advisor if `target` is one step away, or an elephant if
-    `target` is two steps away; the inner piece may block an elephant's eye.
+    One diagonal step to `target` is an advisor's attack. Two steps are an elephant's, whose eye the
+    inner piece may block.
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:

@@ -45,7 +45,7 @@ def is_won(row, square, setting):
     """Return whether the position (row, square), the winner to move, is not in `unwon`.
 
     Also True for illegal positions, so that an illegal move of the offender is no escape, and for
-    positions that the winner has lost; no move of a loss candidate leads to one of those.
+    positions that the winner has lost, to which no move of a loss candidate leads.
     """
     return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
