@@ -22,14 +22,15 @@ Read it in this order; docs/proof.md has the argument.
     report          the report of a proof
 
 This package imports the index, the rules and the coding of values, but no rows or phases of the
-solver. A proof holds if the supporting tables are right, so a closure is proven bottom-up. Both
-planes of the table, and one plane of a supporting table at a time, are in memory or in unnamed
-files. The only named files that change are certificates.
+solver. A proof holds if the supporting tables are right, so these are proven first. Both planes of
+the table, and one plane of a supporting table at a time, are in memory or in unnamed files. The
+only named files that change are certificates.
 
 Vocabulary
     lead                a placement of the kings, advisors and elephants of both sides
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
     slot                number of a position, without its side to move, within its table
+    node                number of a position with its side to move: 2 * slot + side
     plane               one number (rank or mark) for each slot, for one side to move
     row                 the slots that differ in the innermost attacker alone
     place               number of a slot within its row
@@ -40,6 +41,7 @@ Vocabulary
                         offence or loses by this order, and W has answers that stay in the set
     claim               a position that the table stores as a direct win by the repetition rules
     direct loss         a loss of O in which every move that keeps the order leads to a claim
+    chaser              a position and a piece, the *victim*, that each move chases or else loses
     clause              a condition that W must be able to meet again and again within a pattern
     hanging piece       a piece that can be chased, and is attacked by a piece that can chase
 
@@ -55,7 +57,7 @@ Parameters of kernels, unless a kernel says otherwise:
     within, image : int, the slot (or the first slot of the row), and that of the mirror image, each
         relative to the first slot of its lead
     slot : int, a slot of this table; place : int, the place of the innermost attacker
-    node : int, 2 * slot + side to move
+    node : int; nodes : int64 (n,), ascending
     side : int, the side to move, 0 for Red
     m : int, an attacker; kind : int, its piece type
     start : int, an index in `numbers`, where a row begins
@@ -67,14 +69,13 @@ Parameters of kernels, unless a kernel says otherwise:
     s : int, a square; first, end, step : int, a line of the squares `range(first, end, step)`
     board : int8 (90,), piece codes
     squares : int64 (pieces,), inout, the square of each piece
-    nodes : int64 (n,), ascending
     boards : ChaseBoards, this thread's
     before, after : int8 (90,), inout, the boards around a move; unchanged on return
     victim : int, the chased piece, as an index of `Layout.piece_codes`
     order : int, an order of repetition; limit : int, the largest order that counts
     goals : int64 (n,), ascending, the nodes that answers may lead to
     anywhere : bool, whether answers may lead to all open positions
-    chasers : int64 (n,), all chasers as numbers 90 * node + square of the victim, ascending
+    chasers : int64 (n,), 90 * node + square of the victim of all chasers, ascending
     listed : uint8 (bytes,), a filter (`moves.make_filter`) of the nodes of all chasers
     chases : int64 (chases, CHASE_COLUMNS), of all chasers
     edges : int64 (edges, EDGE_COLUMNS), of all chases

@@ -7,8 +7,8 @@
 In a row only the innermost attacker varies; each of its squares is a *place*. A move of another
 piece leads from every place to the same place of another row, or to the mirrored place if the lead
 after a defender's step has the mirror image. So `best` is an element-wise maximum of rows. To
-*include* a row is to take the larger number at each place. At places where the innermost attacker
-blocks the move, `best` must not change: these numbers are saved in `kept`, and restored after it.
+*include* a row in `best` is to take the larger number at each place. Places where the innermost
+attacker blocks the move must not change: they are saved in `kept` before, and restored afterwards.
 
 A piece *hangs* if it can be chased, and is attacked by a piece that can chase. `--plain` takes one
 place at a time (`complete`, `passes`). The package's docstring describes the parameters.
@@ -68,7 +68,7 @@ def _is_place(s, state, index):
 
 @part
 def _attacks_with(s, source, target, state, index):
-    """Return whether `source` attacks `target` while the innermost attacker stands on `s`.
+    """Return whether the piece on `source` attacks `target` if the innermost attacker is on `s`.
 
     s : int, an empty square, which may be `source` or `target`
     """
@@ -83,8 +83,8 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
     """Mark the places where the innermost attacker attacks `other`, or is attacked from `other`.
 
     other : int, the square of the other piece
-    is_victim : bool, whether the innermost attacker is the piece attacked; then only places are
-        marked where it can be chased
+    is_victim : bool, whether the innermost attacker is the piece attacked; if so, only places where
+        it can be chased are marked
     chase_rules : int, bits of the rule set; mask : uint8 (places,), inout
     """
     board, inner = state.board, index.attackers[index.attackers.size - 1]
@@ -115,8 +115,7 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
 def _mark_outer(source, target, mask, buffer, state, index):
     """Mark the places of the innermost attacker at which the piece on `source` attacks `target`.
 
-    Neither of the two pieces is the innermost attacker, which may block the attack or be the mount
-    of a cannon.
+    Both are other pieces; the innermost attacker may block the attack, or be the cannon's mount.
 
     mask : uint8 (places,), inout; buffer : uint8 (places,), scratch
     """
@@ -127,7 +126,7 @@ def _mark_outer(source, target, mask, buffer, state, index):
     if (low != high and left != right) if is_line else max(high - low, right - left) > 2:
         return
     buffer[:] = attacks(state.board, source, target)
-    # Test again each place between them: on the line, on a leg or on an eye.
+    # Places between the two, such as a leg or an eye, may change the result: test each.
     for rank in range(low, high + 1):
         for s in range(9 * rank + left, 9 * rank + right + 1):
             if _is_place(s, state, index):
@@ -215,7 +214,7 @@ def _restore(first, end, step, best, kept, index):
 
 @part
 def _include_except(first, end, step, start, best, kept, numbers, index):
-    """Include another row in `best`, except at places on the squares `range(first, end, step)`."""
+    """Include a row in `best`, except at places on the squares `range(first, end, step)`."""
     _keep(first, end, step, best, kept, index)
     _include_row(best, numbers, start)
     _restore(first, end, step, best, kept, index)
@@ -223,7 +222,7 @@ def _include_except(first, end, step, start, best, kept, numbers, index):
 
 @part
 def _include_place(square, start, best, numbers, index):
-    """Include another row in `best` only at the place on `square`, if it is a place."""
+    """Include a row in `best` at the place on `square` alone; do nothing if it is no place."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[start + place])
@@ -297,7 +296,7 @@ def _include_attacker(m, side, at, best, kept, numbers, state, index):
     for n in range(piece_moves(state.board, square, state.targets, 0)):
         target = state.targets[n]
         ranks, files = target // 9 - square // 9, target % 9 - square % 9
-        leg = square  # a pawn has no leg: its own square, where the other piece cannot stand
+        leg = square  # a pawn has no leg: on its square the innermost attacker cannot stand
         if abs(ranks) == 2:
             leg += 9 * (ranks // 2)
         elif abs(files) == 2:
@@ -311,7 +310,8 @@ def _include_inner_line(first, end, step, kind, row, best, board):
     """Include in `best` the moves of the innermost rook or cannon in one direction along a line.
 
     The moves lead towards `first`, from each of the squares `range(first, end, step)`. A rook or
-    cannon may stand on all ninety squares, so places are squares here.
+    cannon may stand on all ninety squares, so places are squares here. A cannon on `s` reaches the
+    empty squares since the last piece (`passed`), and the piece before the last one (`before`).
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
@@ -332,6 +332,9 @@ def _include_inner_line(first, end, step, kind, row, best, board):
 @part
 def _include_inner_leaps(row, best, state, index):
     """Include in `best` the moves of the innermost knight; its places are squares.
+
+    Leaps over the first or last rank read zeros around `state.row`; `beside` excludes those over a
+    side edge.
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """

@@ -99,9 +99,9 @@ class Palette(NamedTuple):
     """Codes that a table lists for a plane, and the rank of each."""
 
     codes: Numbers
-    """int64 (n + 1,): stored codes, ascending, without 0; the last is larger than all codes."""
+    """int64 (n + 1,): stored codes, ascending, without 0; last a sentinel above all codes."""
     ranks: Numbers
-    """int64 (n + 1,): the rank of each code; the last is the rank of codes that are not listed."""
+    """int64 (n + 1,): the rank of each code; that of the sentinel is for unlisted codes."""
 
     def ranks_of(self, codes: Codes) -> Numbers:
         """Return the ranks of codes, int64 (n,); for a code that is not listed, the last rank."""
@@ -120,7 +120,7 @@ class Palette(NamedTuple):
 def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numbers, Numbers]:
     """Return the codes that a table lists for a side to move, ascending, and the key of each.
 
-    Both arrays are int64 (n + 1,). The last code is larger than all codes, its key is `NO_KEY`.
+    Both arrays are int64 (n + 1,). The last code is a sentinel above all codes, with key `NO_KEY`.
 
     converts : whether to replace keys by the keys after a conversion (metric DTC)
     """
@@ -138,13 +138,11 @@ class Arrays(NamedTuple):
     slots: int
     """Number of slots of a plane."""
     ranks: NDArray[Any]
-    """uint8 or uint16 (2 * slots + SLACK,): both planes of ranks, filled in by `complete`, or of
-    marks.
-    """
+    """uint8 or uint16 (2 * slots + SLACK,): both planes, of ranks (`complete`) or of marks."""
     draws: NDArray[np.int64]
     """int64 (2,): by side to move, the rank of draws of the kind FREE."""
     wins_by_rules: NDArray[np.bool_]
-    """bool (P,): for each piece of `Index.pieces`, whether its capture may win by the rules."""
+    """bool (P,): for each piece, whether its capture may win by the repetition rules."""
     values: Values
     hanging: NDArray[np.uint8]
     """uint8 (2, bytes): by side to move, a bit set of slots: rule-decided wins in which the side to
@@ -168,7 +166,7 @@ class CapturePlane(NamedTuple):
     """Plane of a supporting table, for kernels. Shapes: P pieces of this table."""
 
     side: int
-    """Side to move after the captures, which has lost a piece; its colour in the table to prove."""
+    """Side that has lost a piece and is to move, in the colours of the table to prove."""
     ranks: NDArray[Any]
     """uint8 or uint16 (n,): the rank of each slot of the supporting table."""
     descriptor: NDArray[np.int64]
@@ -223,8 +221,7 @@ class PlaneAllocator:
 def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> None:
     """Write the ranks of a table's codes, with one side to move, into a plane.
 
-    Uses one thread: two would contend for the interpreter lock, take as long, and need twice the
-    processor time.
+    Uses one thread: two would contend for the interpreter lock, and take as long.
 
     plane : uint8 or uint16 (slots or more,), out
     """
@@ -271,7 +268,7 @@ def gather(
     """Load a table, and open its supporting tables, for a proof under a rule set.
 
     Returns the arrays, the lookup tables of marks, the palettes of this table by side to move, and
-    an iterator over the planes that captures lead to. The next of these overwrites the one before.
+    an iterator over the planes that captures lead to, each of which overwrites the one before.
 
     memory : bytes, or None without a limit; one byte a slot is left to the search for candidates,
         and planes that do not fit into the rest are kept in unnamed files

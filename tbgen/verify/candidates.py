@@ -113,7 +113,7 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 
 @part
 def _is_question(side, mark, best, marks):
-    """Return whether a claim, or another won position in check, is in question.
+    """Return whether a win in check, claim or not, is in question (module docstring).
 
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
@@ -191,8 +191,7 @@ def k_update_marks(
 def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
     """Replace the ranks of the planes by marks, in place.
 
-    Returns the arrays with the keys of marks, the marks of direct losses as `confirmed`, and empty
-    `hanging` sets.
+    Returns the arrays with the keys of marks, direct losses as `confirmed`, and no `hanging` sets.
     """
 
     def mark(lead_0: int, lead_1: int) -> None:

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Captures: the rank of the value after each capture, in the slot that the capture leads to.
 
-In the index, a capture leads to a slot in which the mover and the captured piece share a square: a
-*shared slot*.
+In the index, a capture leads to a *shared slot*: mover and captured piece are on one square. These
+slots are filled in two steps:
 
-    first                the rank of a draw in the slots of legal captures, 0 in the others
-    supporting tables    the rank in a supporting table, for the captures that lead to that table
+    first     the rank of a draw if the capture is legal, else 0
+    second    the rank in the supporting table, if the capture leads to one
 
-Supporting tables are loaded one plane at a time: `k_fill_captures` runs once without a plane, then
-once for each. A material without a table is drawn. The package's docstring describes the parameters
-of kernels.
+The planes of supporting tables are loaded one at a time; `k_fill_captures` runs once without a
+plane, then once for each. A material without a table is drawn. The package's docstring describes
+the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def wins_by_capture(side, order, state, arrays, index):
     """Return whether a capture by the side to move wins by the repetition rules, up to `order`.
 
     The position must be open (a draw, or decided by the repetition rules), so that no capture wins
-    by order 0, and the side not in check. Only captures of pieces in `Arrays.wins_by_rules` are
-    examined.
+    by order 0, and the side not in check. `Arrays.wins_by_rules` limits the captures examined.
 
     order : int, the highest order that counts
     """
@@ -79,10 +78,9 @@ def _clear(slot, index, arrays):
 
 @part
 def _draw_captures(x, y, slot, state, index, arrays):
-    """Write draws into the slot of two pieces on one square, if the captures are legal.
+    """Write draws into a shared slot, if the captures are legal; captures of kings are illegal.
 
-    Either piece may have captured the other, so there is a draw for each side to move. Captures of
-    kings are illegal.
+    Either piece may have captured the other, so there is a draw for each side to move.
 
     x, y : int, the two pieces, of different sides, as indices of `Layout.piece_codes`
     """
@@ -106,7 +104,7 @@ def _draw_captures(x, y, slot, state, index, arrays):
 
 @part
 def _load_capture(x, y, slot, plane, state, index, arrays):
-    """Replace the rank in the slot of two pieces on one square by the supporting table's.
+    """Replace the rank of a shared slot by that in the supporting table.
 
     The rank does not change if the capture is illegal or does not lead to the plane.
 
@@ -129,8 +127,8 @@ def _load_capture(x, y, slot, plane, state, index, arrays):
 def k_fill_captures(lead_0, lead_1, is_first, plane, state, index, arrays):
     """Fill the shared slots of a range of leads: with draws, or from a supporting table.
 
-    is_first : bool, whether to write draws after legal captures, else 0; if False, draws after
-        captures that lead to `plane` become the ranks of the supporting table
+    is_first : bool, write the rank of a draw for legal captures, and 0 for others; if False, write
+        the rank in the supporting table for legal captures that lead to `plane`
     plane : CapturePlane, not used if `is_first`
     """
     pieces, board, last = index.pieces, state.board, state.piece_squares.size - 1

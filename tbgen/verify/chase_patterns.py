@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual chases: compare the pattern of each order with the claims.
 
-A *chaser* is a position and a piece that each move of the position attacks anew or else loses. A
+A *chaser* is a position and a piece, its *victim*, that each move attacks anew or else loses. A
 *claim* is a stored direct win of a side that is not in check.
 
     find     chasers, among the nodes listed by the passes (`chasers`)
@@ -86,8 +86,8 @@ class Victims(NamedTuple):
     """
 
     pair_start: Numbers
-    """int64 (edges,): index in `victims` of the first pair of each edge; -1 for edges whose answer
-    gives check, and for those outside the possible pattern.
+    """int64 (edges,): index in `victims` of the first pair of each edge; -1 for edges outside the
+    possible pattern, and for answers that give check.
     """
     victims: NDArray[np.uint64]
     """uint64 (pairs,): for each pair, a bit set of the pieces that the answer attacks anew, if the
@@ -156,8 +156,8 @@ def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
     If the answer does not meet the clause itself, the winner must be able to meet it after each due
-    chase that may follow (`met`). The clause of piece p needs this only after chases that remove an
-    attack of the answer on p; an answer that gives check meets this clause.
+    chase that may follow (`met`). For the clause of piece p, only chases that remove an attack of
+    the answer on p count, and an answer that gives check meets it.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase

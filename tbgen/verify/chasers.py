@@ -126,8 +126,8 @@ def is_mirrored(slot, board, other, index):
 def loses_from(n, side, key, state, index, arrays):
     """Return the order from which a legal move loses, and whether the move may be a chase.
 
-    The order is NEVER + 1 for a move that does not lose. A move that may be a chase is quiet, gives
-    no check and leads to an open position. The position in `state` is restored.
+    The order is NEVER + 1 for a move that does not lose. A move may be a chase if it is quiet,
+    gives no check and leads to an open position. The position in `state` is restored.
 
     n : int, index of the move in `state.sources`; key : int, the opponent's key after it
     """
@@ -166,8 +166,7 @@ FIRST_ORDER : the order from which every move loses or attacks the victim anew
 def _apply_move(n, side, key, limit, boards, index, arrays):
     """Update `boards.first_orders` and `boards.last_orders` of possible victims for a legal move.
 
-    Returns the least first order; more than `limit` if no victim is left. The position in `boards`
-    is restored.
+    Returns the least first order, above `limit` if no victim is left. Restores the position.
 
     n : int, index of the move in `state.sources`; key : int, the opponent's key after it
     limit : int, the largest first order that counts
@@ -198,8 +197,8 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
 def _find_first_orders(count, side, limit, boards, index, arrays):
     """Return whether any piece is a victim with a first order up to `limit`.
 
-    If so, `boards.first_orders` has these orders, and numbers above `limit` for other pieces. A
-    piece is no victim if the moves that attack it anew lose by the first order, too.
+    If so, `boards.first_orders` has the orders of such pieces, and numbers above `limit` for the
+    others. A piece is no victim if the moves that attack it anew lose by its first order, too.
 
     count : int, the number of moves in `boards.state`
     """
@@ -234,10 +233,9 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 def k_find_chasers(nodes, lists, boards, index, arrays):
     """List the chasers among nodes, which must be open positions.
 
-    A position is listed once for each victim. First orders above the order of the stored value do
-    not count.
+    Only first orders up to the order of the stored value count.
 
-    lists : Lists, out, one list of chasers
+    lists : Lists, out: one list, with an entry for each victim of each node
     """
     state = boards.state
     for n in range(nodes.size):

@@ -9,10 +9,8 @@
 An *edge* is an answer together with the chaser that it leads to. A *chaser* (`chasers`) is a
 position and its victim, the piece that each of its moves attacks anew unless the move loses.
 Victims of answers are computed only inside a possible pattern, and only if the answer gives no
-check. `chase_patterns` decides which chasers form a pattern.
-
-Points are those of docs/referee.md, section 2. The package's docstring describes the parameters of
-kernels.
+check. `chase_patterns` decides which chasers form a pattern. Points are those of docs/referee.md,
+section 2. The package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -63,11 +61,12 @@ CHASES, EDGES, LISTS = range(3)
 
 @part
 def _find_chaser(side, slot, victim, chasers, listed, boards, index):
-    """Return the index in `chasers` of `boards.replied` with this victim, NOWHERE if not there.
+    """Return the index in `chasers` of the position on `boards.replied` with this victim.
 
-    The position of the slot may be the mirror image of that on `boards.replied`.
+    Returns NOWHERE if it is no chaser.
 
-    side : int, the side to move; slot : int, the canonical slot of the position
+    side : int, the side to move; slot : int, the canonical slot of the position, which may be that
+        of the mirror image
     """
     node = 2 * slot + side
     if not may_contain(listed, node):
@@ -133,7 +132,7 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
 
 @part
 def _may_be_answered(node, listed, state, index, arrays):
-    """Return whether a quiet move may lead from a node to the node of a chaser of any victim.
+    """Return whether a quiet move from a node may lead to the node of a chaser, with any victim.
 
     A quick test before the answers are listed. Sets up the node in `state`.
     """
@@ -153,9 +152,9 @@ def _may_be_answered(node, listed, state, index, arrays):
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
 
-    Chases that lose by the first order of their chaser are left out, since they are never due. If a
-    chase has no answer, and does not lose by the order of the stored value, its chaser belongs to
-    no pattern; then all chases of this chaser are left out.
+    Chases that lose by the first order of their chaser are left out, since they are never due. A
+    chaser belongs to no pattern if one of its chases has no answer, and does not lose by the order
+    of the stored value; all chases of such a chaser are left out.
 
     first, last : int, indices in `chasers`
     first_orders : int64 (chasers,): the order from which every move loses or attacks the victim

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual checks: compare the pattern of each order with the claims.
 
-A *claim* is a stored direct win by the repetition rules. The pattern of order k is found anew, from
-the positions that the table leaves undecided before order k, as the greatest set of these positions
-(docs/values.md, "Patterns, exactly"). O is the side that checks for ever, W its opponent.
+A *claim* is a stored direct win by the repetition rules. O is the side that checks for ever, W its
+opponent. The pattern of order k is found anew, among the positions that the table leaves undecided
+before order k (docs/values.md, "Patterns, exactly"). It is the greatest set of
 
-    offenders   positions with O to move; every move is a check into the set, or leads to an earlier
-                win of W: lower orders, and captures into wins of supporting tables up to order k
-    checked     positions with W to move, in check, with a move to an offender of the set, or a
-    sides       capture that wins by order k; and W can stay in the set without checking for ever
-                (the winner's clause)
+    offenders       positions with O to move; every move is a check into the set, or leads to an
+                    earlier win of W: of a lower order or, if the move captures, up to order k
+    checked sides   positions with W to move, in check, with a move to an offender of the set or a
+                    capture that wins by order k; and W can stay in the set without checking for
+                    ever (the winner's clause)
 
 The checked sides must be exactly the claims of order k in check. At one order more than the table
 has, the set must be empty.
@@ -137,11 +137,11 @@ def _fixpoint(step: Callable[[Flags], Flags], flags: Flags) -> Flags:
 
 
 CHECKS, ANSWERS = range(2)
-"""Kinds of edges: checks of possible offenders, and answers of checked sides."""
+"""Kinds of edges: checks of possible offenders, and answers (replies) of checked sides."""
 
 
 class ListedEdges(NamedTuple):
-    """Possible offenders with their checks, or checked sides with their replies."""
+    """Possible offenders with their checks, or checked sides with their answers."""
 
     nodes: Numbers
     """int64 (n,): the possible offenders among the nodes examined, or all checked sides."""
@@ -150,7 +150,7 @@ class ListedEdges(NamedTuple):
     for a checked side without a winning move.
     """
     edges: Edges
-    """int64 (edges, 2): an element of `nodes`, and the node after the check or reply."""
+    """int64 (edges, 2): an element of `nodes`, and the node after the check or answer."""
 
 
 class CheckPatterns:
@@ -202,10 +202,9 @@ class CheckPatterns:
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
         """Return the wins of W in which the passes over rows assume an answer, ascending.
 
-        A check from a direct loss of O, of any order k, leads to such a win; the win has order
-        k - 1 and is no claim. Other losses of O of order k cannot belong to the pattern of order
-        k - 1 (docs/proof.md): if all their checks were answered, a claim of order k would be
-        missing.
+        They are no claims, have some order k - 1, and a check from a direct loss of O of order k
+        leads to them. Other losses of O of order k cannot belong to the pattern of order k - 1
+        (docs/proof.md): if all their checks were answered, a claim of order k would be missing.
 
         listed : the possible offenders and their checks
         """
@@ -222,10 +221,10 @@ class CheckPatterns:
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
         """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
 
-        Replies of W in these wins lead to further possible offenders, and checks of those to
-        further wins, until no win is new. Two kinds of checks are not followed. Checks into claims
-        are known to be answered, by a reply to a confirmed direct loss. Checks into draws lead out
-        of the pattern: the direct losses have its worst order (docs/proof.md).
+        Answers of W in these wins lead to further possible offenders, and their checks to further
+        wins, until no win is new. Two kinds of checks are not followed. Checks into claims are
+        known to be answered, by a move to a confirmed direct loss. Checks into draws lead out of
+        the pattern: its worst order is that of the direct losses (docs/proof.md).
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:

@@ -8,7 +8,7 @@ plane has meaningful ranks only in canonical slots of legal positions.
                      --index-->  the same rank in the slots of mirror images and of positions with
                                  exchanged identical pieces
 
-Captures lead to slots of their own, which `captures` fills before. The package's docstring
+Captures lead to slots of their own, which `captures` has filled before. The package's docstring
 describes the parameters of kernels.
 """
 
@@ -91,8 +91,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
 
     Illegal positions, and slots that are not canonical, get 0. If the rules judge checks, draws get
     the rank of their kind. Ranks after captures, at places on which another piece stands, do not
-    change. Fills `arrays.hanging` for the row. `state.masks` and `state.canonical` must be those of
-    the row.
+    change. Fills `arrays.hanging` for the row. Reads the row's `state.masks` and `state.canonical`.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE

@@ -67,9 +67,8 @@ class FileTable(TableFile):
     ) -> list[tuple[int, Codes]]:
         """Return a tile as `Table.tile`, and write the digests of its blocks to `digests`.
 
-        The default of `digests` is the object's own list. Once that list is complete, reading the
-        last tile of a side also checks the digest of the file. Raises `CorruptTableError` and
-        `OSError`.
+        `digests` is by default the object's own list. Once that is complete, reading the last tile
+        of a side also checks the file's digest. Raises `CorruptTableError` and `OSError`.
         """
         kept = self._digests if digests is None else digests
         runs = super().tile(side, number, numbers_of, kept)
@@ -376,7 +375,7 @@ class TableProver:
                 return None
             file.check(threads=threads)
         if self.certificates:
-            with contextlib.suppress(OSError):  # then a request for its status reads the table
+            with contextlib.suppress(OSError):  # without it, finding the status reads the table
                 set_certificate_time(file.path, file.modified)
         return ProvenTable(name, digest, None, certificate)
 

@@ -33,8 +33,8 @@ NOWHERE = -1
 """Number where there is no square, place, term, group, lead, slot or index; it also ends lists."""
 
 SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
-"""Words of a defender's step: source and target square, the elephant's eye (NOWHERE for others),
-and the side's placement of defenders after the step.
+"""Words of a defender's step: source and target square, the eye of an elephant (else NOWHERE), and
+the placement of the side's defenders after the step.
 """
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
 """Last two words of a step in `BoardState.steps`, after SOURCE, TARGET and EYE.
@@ -178,9 +178,7 @@ class BoardState(NamedTuple):
     piece_squares: NDArray[np.int64]
     """int64 (pieces,): the square of each piece of `Index.pieces`."""
     piece_on: NDArray[np.int64]
-    """int64 (90,): the index in `piece_squares` of the piece on an occupied square, written by
-    `moves.set_up`.
-    """
+    """int64 (90,): index in `piece_squares` of the piece on an occupied square (`moves.set_up`)."""
     other_squares: NDArray[np.int64]
     """int64 (pieces,): buffer for the squares of another position."""
     masks: NDArray[np.uint8]
@@ -306,12 +304,10 @@ def _list_able_to_chase(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead on the board in `state`; the board must be empty.
+    """Put the defenders of a lead on the empty board in `state`. lead : int.
 
-    Sets `lead`, `kings` and the defenders' `piece_squares`; for a new lead also `steps` and
+    Sets `lead`, `kings`, the defenders' `piece_squares` and, if the lead has changed, `steps` and
     `step_counts`.
-
-    lead : int
     """
     is_new, piece = state.lead[0] != lead, 0
     state.lead[0] = lead

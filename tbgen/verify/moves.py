@@ -11,10 +11,9 @@
     make_filter  approximate sets of nodes; also `may_contain`
 
 In complete planes (`complete`), a move is illegal if its child slot holds 0 with the opponent to
-move. A legal quiet move gives check if its child slot holds 0 with the mover to move. A *node* is
-2 * slot + side to move. Threads that write one bit set write different bytes, because their ranges
-of leads end at multiples of eight slots. The package's docstring describes the parameters of
-kernels.
+move. A legal quiet move gives check if its child slot holds 0 with the mover to move. Threads that
+write one bit set write different bytes, because their ranges of leads end at multiples of eight
+slots. The package's docstring defines nodes, and describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -89,8 +88,7 @@ def list_moves(side, base, within, image, state, index):
 def best_move(side, place, base, at, image, numbers, state, index):
     """Return the largest number in `numbers` that a move of a side leads to; 0 without legal moves.
 
-    The position is the row on the board, with the innermost attacker on `place`. The board is
-    restored.
+    `state` must have a row (`open_row`). The innermost attacker is put on `place`, then removed.
 
     at, image : int, as returned by `open_row`
     """
@@ -250,19 +248,13 @@ def may_contain(listed, node):
 
 @part
 def set_bit(bits, number):
-    """Add a number to a bit set.
-
-    bits : uint8 (n / 8,), inout; number : int
-    """
+    """Add a number to a bit set. bits : uint8 (n / 8,), inout; number : int."""
     bits[number >> 3] |= np.uint8(1 << (number & 7))
 
 
 @part
 def has_bit(bits, number):
-    """Return whether a bit set contains a number.
-
-    bits : uint8 (n / 8,); number : int
-    """
+    """Return whether a bit set contains a number. bits : uint8 (n / 8,); number : int."""
     return (bits[number >> 3] >> (number & 7)) & 1 != 0
 
 
@@ -303,7 +295,6 @@ def stored_orders(nodes: NodeList, arrays: Arrays) -> Numbers:
 def in_check(nodes: Numbers, arrays: Arrays) -> Flags:
     """Return whether the side to move of each node is in check, bool (n,).
 
-    Nodes must be legal positions. A side is in check if the position is illegal with the other side
-    to move.
+    Nodes must be legal positions; a check makes them illegal with the other side to move.
     """
     return stored_ranks(nodes ^ 1, arrays) == 0

@@ -5,12 +5,11 @@
 
 A plane has a *rank* for every slot (index of a position) with one side to move: the larger, the
 better the value for the side that moved there. The stored value must equal that of the best move
-(docs/proof.md, point 2). Only a direct win may be better; it is listed as a *claim*, to be proven
-by a pattern.
+(docs/proof.md, point 2). Only a direct win may be better: a *claim*, to be proven by a pattern.
 
-Draws that may belong to a pattern are listed, too. In a draw *held by checks alone*, every move
-that keeps the draw is a check. In the others, each such move is a check, or leaves a piece of the
-opponent under attack that can be chased; at least one is no check.
+Draws that may belong to a pattern are listed. In a draw *held by checks alone*, every move that
+keeps the draw is a check. In each other listed draw, every such move is a check, or leaves a piece
+of the opponent under attack that can be chased; at least one is no check.
 
 The best move is computed for whole rows (`acceleration`), with `plain` for single positions. A task
 is a range of *leads* (placements of kings, advisors and elephants) that does not depend on the
@@ -55,9 +54,7 @@ _TASK_SLOTS = 1 << 21
 """Approximate number of slots that one task of a thread examines."""
 
 HELD_DRAWS, CHASERS, CHECK_CLAIMS, CHASE_CLAIMS, LISTS = range(5)
-"""Lists of `k_compare`: the draws of `ForcedDraws`; claims of sides in check, and of sides not in
-check.
-"""
+"""Lists of `k_compare`: the draws of `ForcedDraws`; claims of sides in check, and not in check."""
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
 """Figures of `k_compare`: number of findings; of the first one the node, the key that is stored,

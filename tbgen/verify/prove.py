@@ -2,8 +2,7 @@
 
     gather the tables  ->  passes over all positions  ->  patterns, order by order  ->  report
 
-Tasks and their order do not depend on the number of threads, so neither does the report, except its
-`seconds`.
+Tasks, their order and so the report (except `seconds`) do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def verify(
             del draws
             searched = search(partial(progress, PATTERNS), arrays, candidates)
             is_refuted = len(searched.refuted) > 0
-        # Candidates rely on correct values elsewhere.
+        # If a stored value is wrong, candidates may be missing.
         if plain or (is_refuted and counts_all):
             phase = ALL_PATTERNS if is_refuted else PATTERNS
             searched = search(partial(progress, phase), *passes.all_candidates(arrays))
@@ -124,7 +123,7 @@ def _search(
     """Search the candidates for perpetual checks and chases, order by order.
 
     Each refuted position is returned once, with the lowest order that refutes it. With a limit on
-    orders, stored direct wins of higher orders are refuted, too: first, and with their own order.
+    orders, stored direct wins of higher orders are refuted, too; they come first, with that order.
 
     progress : called with the number of orders done, and the number of all orders
     """

@@ -17,9 +17,7 @@ METHOD = "sums-3"
 """Name of the method of proof, stored in certificates; another method needs another name."""
 
 PATTERNS, ALL_PATTERNS = "patterns", "patterns among all positions"
-"""Phases: the search for patterns among candidates, and that among all positions, which takes many
-times as long.
-"""
+"""Names of phases: search for patterns among candidates, and among all positions (much slower)."""
 
 Progress = Callable[[str, int, int], None]
 """Callback with the name of a phase, the amount done and the total amount, in any unit."""

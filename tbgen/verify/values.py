@@ -11,9 +11,9 @@
 After a move to a position of key `key` for the opponent, the mover has -key, one closer to 0.
 
 **Ranks** number the keys that occur, separately for each side to move. Rank 1 is the best key for
-the side to move, the last rank the worst; 0 is no position. So the best move of the other side has
-the maximum of the ranks. If the rules judge checks, draws have three ranks, so that the maximum
-also shows which draws may belong to a pattern: CHECKED < HANGING < FREE.
+the side to move, the last rank the worst; 0 is no position. So the best move leads to the largest
+rank. If the rules judge checks, draws have three ranks, so that the largest one also shows which
+draws may belong to a pattern: CHECKED < HANGING < FREE.
 
     CHECKED  the side to move is in check
     HANGING  the side to move is not in check, but one of its pieces hangs: it can be chased, and is
@@ -73,9 +73,7 @@ gives a key of the next order. No code has 2 * `tbgen.tables.codes.LONG_SPAN` pl
 """
 
 MATE = 1 << 56
-"""Key above that of every win: a win of order 0 in n plies has MATE - n. A side without a legal
-move has -MATE.
-"""
+"""Key above all wins: a win of order 0 in n plies has MATE - n. A side without moves: -MATE."""
 
 DECIDED_BY_RULES = MATE - ORDER
 """Largest key of wins of order 1 and above."""
@@ -147,7 +145,7 @@ def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def are_direct_wins(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether keys are those of direct wins by the repetition rules, bool (n,)."""
+    """Return for each key whether it is that of a direct win by the repetition rules, bool (n,)."""
     return (keys > 0) & ((MATE - keys) % ORDER == 0)
 
 
@@ -198,10 +196,10 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return keys, int64 (n,), as a DTC table counts positions after a capture.
+    """Return the keys that a DTC table gives to positions after a capture, int64 (n,).
 
-    The distance to conversion ends with the capture. So each position keeps its outcome, but counts
-    as won in 1 ply, drawn, or lost in 0 plies, of order 0.
+    The distance to conversion ends with the capture. So only the outcome is kept: won in 1 ply,
+    drawn, or lost in 0 plies, all of order 0.
     """
     return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 
@@ -281,9 +279,7 @@ class Marks(NamedTuple):
     role: NDArray[np.int64]
     """int64 (2, M): the role of a mark; -1 for mark 0 and for values of order 0."""
     group: NDArray[np.int64]
-    """int64 (2, M): the index of the mark's order in `number`; 0 for mark 0 and for values of order
-    0.
-    """
+    """int64 (2, M): index in `number` of the mark's order; 0 for mark 0 and values of order 0."""
     number: NDArray[np.int64]
     """int64 (2, orders, ROLES): the mark of each order and role, draws last; 0 if there is none."""
     keys: NDArray[np.int64]
