@@ -63,7 +63,7 @@ def move_answer(
 ) -> dict[str, Any]:
     """Return the JSON object for one legal move of a position.
 
-    `result` (None if its table is missing) and `mechanism` are of the position before the move.
+    `result` (None without a table) and `mechanism` belong to `position`, before the move.
     """
     return {
         "move": format_move(position, move.move, notation),

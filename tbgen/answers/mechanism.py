@@ -128,10 +128,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return the square of a piece in the first position of a line.
-
-    square : the piece's square after the first `moves` moves of the line
-    """
+    """Return the square in `line.start` of the piece that is on `square` after `moves` moves."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

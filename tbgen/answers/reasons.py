@@ -141,9 +141,9 @@ def explain_position(
 ) -> str:
     """Return the sentence that explains the value `result` of a position.
 
-    If the repetition rules decide, the sentence states the kind of the offence, and the pieces of a
-    chase. Without `mechanism` it names no pieces, and states the kind only in direct wins and under
-    rules that judge no chases; otherwise it states both kinds.
+    If the repetition rules decide, the sentence states the offence; with `mechanism` also the
+    pieces of a chase. Without `mechanism` the offence is `perpetual check or chase`, except in
+    direct wins and under rules that judge no chases, where its kind is known.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
@@ -190,7 +190,7 @@ def explain_move(
     if move.converts:
         key = "move_wins_by_capture" if won else "move_loses_by_capture"
         return words.sentence(Reason(key, material=after.material.name))
-    # After a capture the distance is that of a supporting table, maybe of the other metric.
+    # A capture leads to another table: if either counts to conversion, so does this distance.
     metric = Metric.DTC if Metric.DTC in (root.metric, after.metric) else Metric.DTM
     keeps = won and is_direct_win(root) and worth.order == root.order and not move.capture
     offence = None

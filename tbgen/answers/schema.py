@@ -47,7 +47,7 @@ def record(meaning: str, **fields: Schema) -> Schema:
 
 
 def extended(schema: Schema, **fields: Schema) -> Schema:
-    """Return a copy of an object's schema with further members `fields`, which may be missing."""
+    """Return a copy of an object's schema with further, optional members `fields`."""
     return schema | {"properties": schema["properties"] | fields}
 
 
