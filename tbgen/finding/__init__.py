@@ -18,8 +18,8 @@ tested.
 Parameters of kernels, unless a kernel says otherwise:
     buffers : Buffers, the tables of the material and of every material after one capture
     boards : int8 (n, 90), legal positions; changed during the call, and restored
-    side : int, the side to move in all of them
-    pending : int64 (m,), the indices of the positions to process
+    side : int, the side to move in all `boards`
+    pending : int64 (m,), the indices in `boards` of the positions to process
     statuses : int8 (n,), out, written for `pending`: `OK`, or `COLD` if blocks are not loaded
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), piece codes of the material (`Layout.piece_codes`), not stored values

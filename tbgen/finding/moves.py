@@ -42,7 +42,7 @@ def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores)
 
     board : int8 (90,), a legal position; restored
     outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
-    enough : int, number of moves with that outcome after which no further move is tried
+    enough : int, at least 1
     sources, targets : int64 (MAX_MOVES,), out: squares of each move
     scores : int64 (MAX_MOVES,), out, written for the moves tried: `ILLEGAL`, `UNKNOWN`, or the
         score of the position after the move, for the opponent, who is then to move
@@ -75,7 +75,7 @@ def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores)
 
 @kernel
 def find_only_moves(buffers, boards, side, outcomes, least, moves, pending, statuses):
-    """Write, for each position, the only legal move that keeps its outcome.
+    """Write the only move that keeps the outcome of each `pending` position (`tbgen.finding`).
 
     outcomes : int8 (n,), the outcome of each position for `side`: 1 win, 0 draw
     least : int, required number of legal moves: positions with fewer get `NO_MOVE`

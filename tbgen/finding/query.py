@@ -79,10 +79,7 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        """Convert names such as "red", numbers for ranges, and pieces such as `R@e5`.
-
-        Raises `InputError` for other values.
-        """
+        """Convert "red", a number for a range, and `R@e5`; raises `InputError` for other values."""
         found: dict[str, object] = {"orders": range_of(self.orders)}
         for name, kind in (("turn", Side), ("outcome", Outcome), ("offence", Offence)):
             if getattr(self, name) is not None:
@@ -96,10 +93,7 @@ class Query:
             object.__setattr__(self, name, value)
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether positions counted by a line of a table's histogram may match.
-
-        Only the side to move and the value are tested.
-        """
+        """Return whether the side to move and the value of a histogram line match the query."""
         return self.turn in (None, line.side) and self._admits_value(line.exact)
 
     def _admits_value(self, value: Value) -> bool:
@@ -120,7 +114,7 @@ class Query:
         """Yield enough values for a test: if the query admits none of them, it admits no value."""
         yield DRAW
         least = (self.plies or ANY_NUMBER)[0]
-        # Plies have the parity of outcome and order; a study has at least one.
+        # Three plies, since a study excludes 0: at order 0 odd plies win, above it even plies.
         for order, plies in itertools.product(self.orders, range(least, least + 3)):
             odd = plies % 2 == 1
             yield Value(Outcome.WIN if odd == (order == 0) else Outcome.LOSS, order, plies)
@@ -159,7 +153,7 @@ class Query:
     def _refuse_contradictions(self) -> None:
         """Raise `InputError` for conditions that exclude each other in any table.
 
-        If two conditions suffice for that, the message explains why.
+        The message explains why, if just two conditions contradict each other.
         """
         drawn, lost = self.outcome == Outcome.DRAW, self.outcome == Outcome.LOSS
         won, loop = self.outcome == Outcome.WIN, self.offence is not None

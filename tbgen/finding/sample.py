@@ -13,10 +13,7 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Minimum number of chunks that a sample without `sort` searches, even if fewer have enough rows.
-
-Rows of fewer chunks would be too similar.
-"""
+"""Least number of chunks of a sample without `sort`, time permitting: few give similar rows."""
 
 
 def sample(
@@ -32,8 +29,8 @@ def sample(
 ) -> tuple[TableColumns, float]:
     """Return the rows of at most `most` positions that match a query, found in a limited time.
 
-    Also returns the share (0 to 1) of the slots that were searched (`Search.share`), multiplied by
-    the share of found positions that were kept at random.
+    The second value is the share (0 to 1) of the slots that were searched (`Search.share`), times
+    the share of the found rows that a random choice has kept.
 
     Chunks are searched in random order. After each one the search ends if `seconds` have passed
     since the end of the first one. Without `sort`, it also ends once at least `LEAST_CHUNKS` chunks

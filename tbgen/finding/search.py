@@ -273,9 +273,9 @@ class Search:
             yield side, slots, task.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> list[tuple[Side, range]]:
-        """Return chunks (side to move, range of slots); with a seed, in random order.
+        """Return chunks (side to move, range of slots), in random order if there is a seed.
 
-        Without slots up to that of the position `after`, if given.
+        Only positions that follow the position `after` (`Search`) are in chunks.
         """
         slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:
@@ -310,7 +310,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return a look-up of codes, in memory if a side's codes fit in the cache, else on disk."""
+        """Return a function that reads codes, from memory if a side's fit in the cache."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -320,10 +320,7 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> tuple[TableFile, ...]:
-        """Open the material's tables of other rule sets; raises `InputError` without any.
-
-        `opened` closes them.
-        """
+        """Open the tables of other rule sets in `opened`; raises `InputError` if there are none."""
         others = [
             opened.enter_context(TableFile(self._tables.path(name), name=name))
             for name in self._tables.available()

@@ -80,7 +80,7 @@ def measure_studies(
     buffers, boards, side, converts, moves, descriptor, codes, slots, known, lengths, pending,
     statuses,
 ):  # fmt: skip
-    """Write the length in plies of the unique line from each `pending` position.
+    """Write the length in plies of the unique line from each `pending` position (`tbgen.finding`).
 
     The positions are a level: all have equal order and plies, and none is a direct win. In all of
     them `side`, the winner, is to move and has one winning move.
