@@ -41,7 +41,7 @@ export class RemoteFile {
     this.coming = new Map(); // number -> promise of a request for this chunk
   }
 
-  // Copy bytes from `offset` to `out`, or return the numbers of missing chunks.
+  // Copy the bytes from `offset` to `out`; if chunks are missing, only return their numbers.
   copy(offset, out) {
     const missing = [];
     const last = Math.floor((offset + out.length - 1) / CHUNK);
@@ -57,7 +57,7 @@ export class RemoteFile {
     return missing;
   }
 
-  // Keep bytes from the beginning of chunk `first`. Returns the chunks.
+  // Store bytes that begin with chunk `first`, and return their chunks.
   keep(first, bytes) {
     const chunks = [];
     for (let at = 0; at < bytes.length; at += CHUNK) {
@@ -131,7 +131,7 @@ export class RemoteFile {
 
   async takePart(response, number, first, end) {
     const bytes = new Uint8Array(await bodyOf(this.address, response));
-    // Other origins may hide this header, but never the length of the file.
+    // Another origin may hide this header, but never Content-Length.
     const total = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
     const size = total === undefined ? (this.size ?? (await this.length())) : Number(total);
     this.setSize(size);

@@ -13,13 +13,13 @@ export type Rules =
 /** Value of a position for the side to move (docs/values.md). */
 export interface Value {
   outcome: "win" | "draw" | "loss";
-  /** 0: a draw, or by mate or conversion; 1 and more: by the rules of repetition. Null for outcomes
-   * only. */
+  /** 0: a draw, or decided by mate or conversion; 1 or more: decided by the rules of repetition.
+   * Null if the table has outcomes only. */
   order: number | null;
   /** Distance to mate, to conversion, or to the position from which the loser must offend
-   * perpetually. Null for draws, and for outcomes only. */
+   * perpetually. Null for draws, and if the table has outcomes only. */
   plies: number | null;
-  /** Metric of `plies` of order 0; null for outcomes only, and for draws that need no table. */
+  /** Metric of `plies` at order 0; null if the table has outcomes only, and for draws without one. */
   metric: "dtm" | "dtc" | null;
 }
 
@@ -29,8 +29,8 @@ export interface Move {
   move: string;
   capture: boolean;
   check: boolean;
-  /** Whether the move is known to be best; none is if the best one is among several without a
-   * table. */
+  /** True if the move is known to be best. No move is, if the best is one of several without a table.
+   */
   best: boolean;
   /** Null if the table after the move is missing; if the position itself has distances, also if the
    * table after the move has outcomes only. */

@@ -3,9 +3,9 @@
 //     const tables = await openTables("https://example.org/egtb/", { rules: "wxf" });
 //     await tables.value("3k5/9/9/9/9/9/9/9/9/R3K4 w");
 //
-// The reader of xqprobe.wasm is synchronous. For bytes of a file it calls `#read`, which records
-// the missing ones; after they have been fetched, the query is repeated (`#ask`). xqprobe.d.ts
-// describes all exports.
+// The reader, xqprobe.wasm, is synchronous. To read bytes of a file, it calls `#read`, which records
+// missing chunks; once they are fetched, the query is repeated (`#ask`). xqprobe.d.ts describes the
+// exports.
 import { CHUNK, RemoteFile, TablesError, bodyOf, described, request } from "./remotefile.js";
 
 export { TablesError };
@@ -210,8 +210,8 @@ class Tables {
   }
 
   // Open the table of a position and, if `after`, those after its moves; returns the materials
-  // after its moves that the folder lacks. `bestMove` needs no others: it searches ahead, but the
-  // reader probes no position after a captured own piece, or two captures.
+  // after its moves that the folder lacks. `bestMove` needs no others: the reader searches ahead, but
+  // probes no position after a capture by the opponent or after two captures.
   async #prepare(position, after) {
     this.#forget();
     const pieces = [...position.board].filter((code) => code !== 0);
@@ -316,10 +316,10 @@ class Tables {
   }
 }
 
-// Whether a position is a draw without a table.
+// Return whether a position is a draw that needs no table.
 const isDrawn = ({ board }) => materialOf([...board].filter((code) => code !== 0)) === null;
 
-// The value in an answer. Without a metric it is the outcome alone, if not `exact`.
+// The value in an answer; order and plies are null without a metric, unless `exact`.
 function valueOf([wdl, order, plies, metric], exact = false) {
   const known = exact || METRICS[metric] !== null;
   return {
