@@ -50,8 +50,8 @@ _PIXELS = 480
 class Frame:
     """One ply of an animation: the move, the position after it, its label, and arrows.
 
-    `label` is "check", "chase" or "idle" (neither of the two). It is empty for a ply that gives no
-    check and that the referee has not judged.
+    `label` is "check", "chase" or "idle" (neither of the two); empty for a ply without check that
+    the referee has not judged.
     """
 
     move: Move
@@ -61,10 +61,7 @@ class Frame:
 
 
 def frames_of_line(line: Mainline) -> list[Frame]:
-    """Return the frames of a line.
-
-    Outside of a loop that the referee has judged, only checks have labels.
-    """
+    """Return the frames of a line; outside a judged loop, only checks have labels (`Frame`)."""
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
         first = line.loop_start - line.verdict.span[0]
@@ -113,10 +110,7 @@ def repeat_loop(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
 
 
 def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
-    """Return the frame of a move to the position `after`.
-
-    ply : the referee's judgement of the move; without it only checks are labelled
-    """
+    """Return the frame of a move; a chase is labelled only if the referee's `ply` is given."""
     if in_check(after):
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:

@@ -77,10 +77,7 @@ class Moment(NamedTuple):
 
 
 def gif(start: Position, frames: Sequence[Frame], look: Look, width: int) -> bytes:
-    """Return the GIF of a game, which repeats without end; `width` is in pixels.
-
-    Raises `InputError` without resvg or Pillow.
-    """
+    """Return an endless GIF, `width` pixels wide; raises `InputError` without resvg or Pillow."""
     renderer = _Renderer(look, width)
     from PIL.Image import Dither  # `_pixels` has raised without Pillow
 

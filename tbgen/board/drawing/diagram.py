@@ -82,10 +82,7 @@ def _ground() -> str:
 
 
 def _coordinates(flip: bool, notation: str) -> str:
-    """Return the SVG of a notation's coordinates: files and ranks, or each side's file numbers.
-
-    Empty if `notation` is "".
-    """
+    """Return the SVG of files and ranks, or of each side's file numbers; empty for notation ""."""
     if not notation:
         return ""
     columns = [(file, place(file, flip)[0]) for file in range(FILES)]
@@ -171,7 +168,7 @@ class Marks:
     targets : discs by square, where the selected piece can move to; in the editor, where the chosen
         piece can be placed, or a piece removed
     arrows : best move, checks, chases
-    heat : discs of a heat map, by square, with the value if one chosen piece stood on the square
+    heat : discs of a heat map, by square, with the position's value if a chosen piece stood there
     checked : square of a king in check
     bad : squares of a malformed rank, in the editor
     """
@@ -359,10 +356,7 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 
 
 def _disc(square: int, css: str, point: Point, look: Look) -> str:
-    """Return the SVG of a disc with a short text, inside a link.
-
-    css : class of the link, beside `point.outcome`
-    """
+    """Return the SVG of a disc in a link, whose classes are `css` and `point.outcome`."""
     x, y = place(square, look.flip)
     name = point_name(square, look.language)
     if point.outcome:

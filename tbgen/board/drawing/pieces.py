@@ -7,7 +7,7 @@ In the Chinese characters of pieces and river, nearly horizontal strokes are thi
 as with a brush. Coordinates, Latin letters and pictures have one thickness.
 
 All strokes were drawn for this project after the written characters, point by point; no font and no
-other piece set was traced. They have the project's licence (MIT). No font is needed to show them.
+other piece set was traced. The strokes have the project's licence (MIT), and need no font.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Mistake:
 def heat_map(
     store: TableStore, position: Position, square: int
 ) -> dict[int, tuple[Position, ProbeResult]]:
-    """Put the piece of `square` on other squares; return position and value for each new square.
+    """Return, by square, the position with the piece of `square` moved there, and its value.
 
     `square` itself has an entry, too. Other occupied squares, squares outside the piece's area, and
     illegal positions are left out. Empty if `square` is empty, or if a table is missing or damaged.
@@ -140,10 +140,10 @@ def last_mistake(
 
 
 def ladder(store: TableStore, start: Position) -> list[Rung]:
-    """Return the rungs of the ladder from a position that is decided by repetition.
+    """Return at most `MAX_RUNGS` rungs of the ladder from a position; cached in `store`.
 
-    At most `MAX_RUNGS`. Empty for draws, at order 0, and if best play from `start` does not end in
-    a loop that a side loses. Cached in `store`. Raises like `GameTablebase.probe`.
+    Empty for draws, at order 0, and if best play does not end in a loop that a side loses. Raises
+    like `GameTablebase.probe`.
     """
     return store.cached(("ladder", start), lambda: list(islice(_rungs(store, start), MAX_RUNGS)))
 

@@ -80,9 +80,7 @@ class BuildService(Protocol):
     """Greatest cost of a build that visitors may start; None if visitors may not build."""
 
     starters: Mapping[str, Sequence[Material]]
-    """Sets of materials that the board offers as a first build, by key. The message `start_KEY` of
-    texts.csv is the name of the set KEY.
-    """
+    """Sets of materials offered as a first build, by KEY; the message `start_KEY` is its name."""
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building the tables of `materials`; None if it cannot be estimated."""
@@ -98,10 +96,7 @@ class BuildService(Protocol):
 
 
 def may_build(workshop: BuildService, cost: Cost) -> bool:
-    """Return whether visitors may start a build: its time and memory are within the limits.
-
-    False if `workshop.limits` is None.
-    """
+    """Return whether `workshop.limits` exist and the build's time and memory are within them."""
     limits = workshop.limits
     if limits is None:
         return False
@@ -109,10 +104,7 @@ def may_build(workshop: BuildService, cost: Cost) -> bool:
 
 
 def closure_bound(material: Material) -> int:
-    """Return an upper bound of the number of materials that captures from a material can reach.
-
-    The material itself is counted.
-    """
+    """Return an upper bound of the number of materials that captures reach, including this one."""
     size = 1
     for army in material.armies:
         for kind in PieceType:

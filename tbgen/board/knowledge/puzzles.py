@@ -43,9 +43,7 @@ LONG = 13
 """Number of plies of a win above which a puzzle counts as more difficult."""
 
 PER_ROUND, ROUNDS = 24, 6
-"""Maximum number of positions that a round of `find_puzzle` examines for each query of `_kinds`,
-and maximum number of rounds.
-"""
+"""Limits of `find_puzzle`: positions examined in a round for each query of `_kinds`; rounds."""
 
 SEEDS = 1 << 16
 """Number of different seeds; each round of `find_puzzle` draws one, so that puzzles differ."""
@@ -125,8 +123,7 @@ def search_puzzle(
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    For draws there is one query. For wins there is one for those of order 0, and, except at the
-    easy level, one for those by repetition.
+    Draws have one query. Wins have one for order 0 and, except at the easy level, one for others.
     """
     if aim == Outcome.DRAW:
         return [Query(outcome=aim)]

@@ -26,9 +26,7 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""Default time limit of a search in seconds; less than the timeout of a request
-(`tbgen.board.web.http.ANSWER_SECONDS`).
-"""
+"""Default time limit of a search in seconds; less than `tbgen.board.web.http.ANSWER_SECONDS`."""
 
 SHOWN = 24
 """Default maximum number of positions in a page or an answer."""
@@ -37,19 +35,13 @@ MOST_SHOWN = 200
 """Largest number of positions that a request may ask for (`limit`)."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of slots with a matching value that the first round of a `_TileScan` examines in
-each tile; if a tile has fewer, all of them are examined.
-"""
+"""Least number of matching slots, if a tile has them, that a `_TileScan` first examines in it."""
 
 MOST_WINS = 2_000_000
-"""Maximum number of won positions of a table that is searched for studies (wins by unique moves):
-ten seconds of work.
-"""
+"""Maximum of won positions in a table to search for studies (wins by unique moves): ten seconds."""
 
 CACHE_BYTES = 128 << 20
-"""Limit in bytes of each of the two caches of `search`: codes of the table with one side to move,
-and blocks of the tables that one move can reach (`tbgen.finding.search.CACHE_BYTES`).
-"""
+"""Limit in bytes of each of the two caches of `search` (`tbgen.finding.search.CACHE_BYTES`)."""
 
 
 @dataclass(frozen=True)
@@ -195,8 +187,8 @@ class _TileScan:
     def positions(self) -> Iterator[Position | None]:
         """Yield the legal positions found, with None in between.
 
-        None lets the caller test a time limit. It is yielded before each visit of a tile, and for
-        each slot that has no legal position, or a mirror image.
+        At None, the caller can test a time limit: before each visit of a tile, and for each slot
+        without a legal position or with a mirror image.
         """
         each, left, layout = self._each, self._tiles, self._file.layout
         while left:

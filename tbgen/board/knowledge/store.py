@@ -80,7 +80,7 @@ class Facts:
 
     result : value of the position; None if the table is missing
     moves : all legal moves, best first; without the table, captures may still have values
-    missing : error of a missing table
+    missing : the error if the table is missing, else None
     suggested : move to play, given the history; None if no move is known to be best
     judgement : the referee's verdict if the position is a repetition, else None
     forbidden : judgement of each move that loses at once by repetition
@@ -265,7 +265,7 @@ class TableStore:
 
     @property
     def rules(self) -> Rules:
-        """Repetition rules of the tables, `wxf` without a table; raises `RulesMismatchError`."""
+        """Rules of the tables, `wxf` without any; raises `RulesMismatchError` if they differ."""
         return self.tables.rule_set.rules or Rules.WXF
 
     # -- tables ------------------------------------------------------------------------------
@@ -423,8 +423,8 @@ class TableStore:
     def first_position(self) -> Position:
         """Position that the board shows first: the longest win of order 0 with Red to move.
 
-        It is among the wins that the 64 tables with most pieces record. Wins that cannot be probed,
-        for example in a damaged table, are skipped. Without a win, it is a fixed position.
+        Examines the wins in the statistics of the 64 tables with most pieces; skips those that
+        cannot be probed, for example in a damaged table. Without a win, returns a fixed position.
         """
 
         def find() -> Position:

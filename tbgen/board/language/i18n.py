@@ -26,9 +26,7 @@ _PAIRS = (
     "统統见見览覽试試该該详詳读讀谁誰里裡钟鐘错錯闭閉闲閒随隨与與译譯围圍验驗证證书書检檢亏虧预預击擊戏戲级級连連胁脅仅僅网網画畫达達宽寬顽頑挡擋竖豎横橫须須会會难難实實册冊赛賽"
     "却卻参參范範凭憑于於几幾并並余餘视視满滿种種损損坏壞亚亞缩縮组組断斷纳納鱼魚带帶机機东東给給叠疊占佔属屬张張门門项項补補“「”」"
 )
-"""Simplified characters of the board's texts, each followed by its traditional form; characters
-that are equal in both scripts are left out.
-"""
+"""Simplified characters of the board's texts, each before its traditional form if it differs."""
 
 _TRADITIONAL = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
 

@@ -41,10 +41,7 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """Return the name of a square: `e4`, `e0`; in Chinese `五路第5线`, `五路底线`.
-
-    Files and ranks are counted from Red's side.
-    """
+    """Return the name of a square from Red's side: `e4`, `e0`; `五路第5线`, `五路底线`."""
     rank = square // 9 + 1
     line = "底线" if rank == 1 else f"第{rank}线"
     return localise(language, square_name(square), f"{file_name(Side.RED, square)}{line}")
@@ -65,7 +62,7 @@ def name_on_file(position: Position, square: int) -> str:
     place, side = relative_place(position, square), Side(piece_side(position.board[square]))
     if place.count_on_file == 1:
         return f"{file_name(side, square)}{character(side, place.kind)}"
-    # Moves of advisors and elephants identify them, so their first name is only the file.
+    # An advisor's or elephant's first name is only its file, since its moves tell it from another.
     name = names(place)[0 if place.is_tandem else 1]
     return write_name(name, side, traditional=False)
 
@@ -148,8 +145,8 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
     """Return the referee's sentence on the last position of a game under `rules`, in a language.
 
-    On a repetition, except under `none`, it has the conduct of each side in the loop (such as a
-    perpetual check), the verdict, and the article of the rules, if one applies.
+    On a repetition, except under `none`, the sentence has the conduct of each side in the loop
+    (such as a perpetual check), the verdict, and the article of the rules, if one applies.
     """
     if language == "en":
         return judgement.reason
@@ -188,10 +185,7 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
 
 
 def _conduct(conduct: Conduct, position: Position) -> str:
-    """Return a clause in simplified Chinese on the conduct of one side in a loop.
-
-    position : first position of the loop
-    """
+    """Return a clause in simplified Chinese on a side's conduct in the loop from `position`."""
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"

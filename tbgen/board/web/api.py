@@ -332,10 +332,7 @@ def judgement_answer(judgement: Judgement, rules: Rules, language: str) -> dict[
 
 
 def _view(request: Request) -> View:
-    """Return the view that a request's query describes.
-
-    Raises `InputError` without a position, and like `read_view`.
-    """
+    """Return the view of a request's query; raises `InputError`, also without a position."""
     query = request.query_params
     if position_text(query) is None:
         raise InputError("no position is given", "add ?fen= and a position")
@@ -359,10 +356,7 @@ def _number(request: Request, name: str, default: int, limits: tuple[int, int]) 
 
 
 def _material(request: Request) -> Material:
-    """Return the material in the path.
-
-    Raises `MaterialError` if it is malformed, and `RequestError` if neither side has an attacker.
-    """
+    """Return the material in the path; raises `MaterialError`, `RequestError` if all is drawn."""
     material = Material.parse(request.path_params["material"])
     if not material.needs_table:
         raise RequestError(

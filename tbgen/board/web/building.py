@@ -58,7 +58,7 @@ TOO_LARGE_BYTES = 1 << 40
 """Memory of a build in bytes above which a table is called too large."""
 
 TOO_MANY = 400
-"""Greatest `closure_bound` of a table that pages offer to build; above it is called too large."""
+"""Greatest `closure_bound` of a table that pages offer to build; others are called too large."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -245,8 +245,8 @@ def _material_card(
 ) -> str:  # fmt: skip
     """Return a section on the tables that a material needs, and their cost, as HTML.
 
-    It has a button to build them if visitors may start this build, else the command; during the
-    build, the progress. If the table is too large, or cannot exist, the section is only a sentence.
+    The section has a button to build them if visitors may start this build, else the command; while
+    they are built, the progress. If the table is too large, or cannot exist, it is only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
@@ -326,10 +326,7 @@ def progress_in_words(progress: BuildProgress, language: str) -> str:
 
 
 def build_state(store: TableStore) -> str:
-    """Return a text for ETags that changes with the state of the build that pages show.
-
-    It also changes with each start of the server, since pages contain `TOKEN`.
-    """
+    """Return a text for ETags that changes with the build's state, and with `TOKEN` (in pages)."""
     progress = store.build_progress
     if progress is None:
         return TOKEN

@@ -53,10 +53,7 @@ _AREA_FAULTS = {
     PieceType.ELEPHANT: "fault_area_elephant",
     PieceType.PAWN: "fault_area_pawn",
 }
-"""Text key, by piece type, of the fault that a piece stands outside its area.
-
-Other pieces may stand anywhere.
-"""
+"""Key of the message on a piece outside its area, by type; other pieces may stand anywhere."""
 
 _KINGS = "3k5/9/9/9/9/9/9/9/9/4K4"
 """First field of a FEN of the two kings."""
@@ -277,10 +274,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links, as HTML: other side to move, mirror, swap colours, clear, turn the board.
-
-    "Clear" leaves the kings.
-    """
+    """Return links: other side to move, mirror, swap colours, clear (not the kings), turn board."""
     changes = {
         "side": Sketch(sketch.board, sketch.side.other),
         "mirror": sketch.mirrored(),

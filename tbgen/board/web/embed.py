@@ -62,10 +62,7 @@ def picture(view: View) -> str:
 
 
 def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
-    """Return Open Graph tags as HTML; empty without the address of this site, `view.origin`.
-
-    Raises like `TableStore.mechanism`.
-    """
+    """Return Open Graph tags, "" if `view.origin` is empty; raises like `TableStore.mechanism`."""
     if not view.origin:
         return ""
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"

@@ -256,10 +256,7 @@ def _captures(store: TableStore, view: View, material: Material) -> str:
 
 
 def _graph(store: TableStore, view: View, material: Material) -> str:
-    """Return the graph of captures as SVG, a row for each number of pieces.
-
-    Empty if the `closure_bound` of the material is more than `MAX_NODES`.
-    """
+    """Return the graph of captures as SVG, a row per number of pieces; empty if it is too large."""
     if closure_bound(material) > MAX_NODES:
         return ""
     nodes = material.closure()

@@ -43,16 +43,11 @@ SECONDS = 0.5
 """Time limit in seconds of the search for exceptions of one endgame with one outcome."""
 
 DOCUMENT_SECONDS = 12.0
-"""Seconds after which a page begins no further search for exceptions; the next request goes on with
-the remaining endgames.
-"""
+"""Seconds in which a page begins searches for exceptions; the next request begins the others."""
 
 
 def handbook_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all attackers, each with an HTML table of its endgames.
-
-    Without tables it is a notice.
-    """
+    """Return the page of all attackers and their endgames; if no endgame has a table, a notice."""
     whole = page_link("/handbook/all", view, view.text("handbook_whole"), "button")
     parts = ""
     for name, entries in _chapters(store).items():

@@ -41,9 +41,7 @@ thread at a time, so more would not finish sooner, and would delay other request
 """
 
 MAX_OF_CLIENT = 16
-"""Maximum number of requests of one client address in a lane; others wait for their turn. Only one
-search of a client runs at a time.
-"""
+"""Maximum requests of one client address in a lane, 1 in `SEARCH`; others wait for their turn."""
 
 MAX_QUEUED = 256
 """Maximum number of requests of one client that wait for their turn in a lane; others are answered
@@ -75,7 +73,7 @@ _VARY = "accept-language"
 """Value of `Vary` before compression, which appends `Accept-Encoding`."""
 
 _VARY_UNCHANGED = f"{_VARY}, Accept-Encoding"
-"""Value of `Vary` in answers with status 304, which are not compressed (RFC 9110, 15.4.5)."""
+"""Value of `Vary` in answers with status 304: that of the compressed answer (RFC 9110, 15.4.5)."""
 
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 """HTTP status of a failure by the exit status that the command line has for it."""
@@ -163,10 +161,7 @@ class Lane(StrEnum):
 
 
 class _Share:
-    """Requests of one client in one lane.
-
-    `places` limits the requests that have their turn; `requests` counts these and the waiting ones.
-    """
+    """Requests of a client for a lane: `places` admits them in turn, `requests` counts all."""
 
     def __init__(self, most: int) -> None:
         self.places = asyncio.Semaphore(most)
@@ -198,8 +193,8 @@ class EndpointRunner:
     def checkpoint(self) -> None:
         """Raise `AbandonedError` if the answer to this thread's request is no longer needed.
 
-        That is so once the client has disconnected, the request has timed out, or the server ends.
-        In a thread without a request nothing is raised.
+        The client has disconnected, the request has timed out, or the server ends. In a thread
+        without a request nothing is raised.
         """
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
@@ -262,10 +257,9 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Return the answer of `_take_turn`, which is cancelled if its result is no longer needed.
+        """Return the answer of `_take_turn` unless the client disconnects or the server ends first.
 
-        This is so once the client of `request` disconnects or the server ends; then `RequestError`
-        is raised. Also raises like `_take_turn`.
+        Then `_take_turn` is cancelled, and `RequestError` raised. Also raises like `_take_turn`.
         """
         client = request.client.host if request.client is not None else ""
         answer = asyncio.ensure_future(self._take_turn(client, lane, work))
@@ -357,10 +351,7 @@ def _stored(tag: str, media: str) -> dict[str, str]:
 
 
 async def body_of(request: Request) -> bytes:
-    """Return the body of a form.
-
-    Raises `RequestError` if it is not complete in `BODY_SECONDS`, or if the client disconnects.
-    """
+    """Return the body of a form; raises `RequestError` if it does not arrive in `BODY_SECONDS`."""
     try:
         return await asyncio.wait_for(request.body(), BODY_SECONDS)
     except (TimeoutError, ClientDisconnect):

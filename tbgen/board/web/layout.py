@@ -31,10 +31,7 @@ def class_badge(kind: str, view: View) -> str:
 
 
 def link(href: str, label: str, css: str = "", extra: str = "") -> str:
-    """Return an <a> element with class `css`.
-
-    label : plain text; extra : further attributes as HTML, with a blank before each
-    """
+    """Return an <a> element; `extra` has further attributes as HTML, with a blank before each."""
     attribute = f' class="{css}"' if css else ""
     return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
 
@@ -52,19 +49,13 @@ def figures_link(material: Material, view: View) -> str:
 
 
 def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
-    """Return a <details> element with class `css`, folded unless `is_open`.
-
-    summary : plain text; content : HTML
-    """
+    """Return a <details> element, folded unless `is_open`: `summary` as text, `content` as HTML."""
     opened = " open" if is_open else ""
     return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
-    """Return a <table> element with class `css`, in a <div> that scrolls it.
-
-    head : names of the columns, plain text; rows : cells, HTML
-    """
+    """Return a <table> in a <div> that scrolls it; `head` has plain texts, `rows` cells as HTML."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (
@@ -220,10 +211,7 @@ def _navigation(view: View, on_board: bool) -> str:
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
-    """Return the content of <footer>: links that change a setting, and the link to the API.
-
-    address : as in `page`
-    """
+    """Return the <footer>'s content: links for settings (`address` as in `page`) and to the API."""
     notations = {name: f"n_{name}" if name.startswith("zh") else name for name in MOVE_NOTATIONS}
     rows: dict[str, Mapping[str, str]] = {
         "language": LANGUAGES,

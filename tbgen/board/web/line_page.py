@@ -284,8 +284,8 @@ def _choices(
 def _lost_in(store: TableStore, view: View, rung: Rung) -> str:
     """Return a phrase on the loss of order 0 at a rung without a loop, or after a rung's `leaves`.
 
-    It is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, `lost in 5 moves`
-    if a missing table ends the line, or for DTC a phrase on conversion.
+    The phrase is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, `lost in 5
+    moves` if a missing table ends the line, or for DTC a phrase on conversion.
     """
     position, plies = rung.position, rung.plies
     if rung.loop is not None and rung.leaves is not None:

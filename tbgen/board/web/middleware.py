@@ -54,18 +54,15 @@ OPEN_HEADERS = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "ETag, Retry-After",
 }
-"""Additional headers of answers whose media type is not in `SAME_ORIGIN`. An answer with status 304
-and no media type does not have them.
+"""Additional headers of answers whose media type is not in `SAME_ORIGIN`; not of a 304 without one.
 
-Scripts of any origin may read these answers: no cookie or password is involved. They cannot read
-pages, which may hold the token for builds.
+They let scripts of any origin read an answer: no cookie or password is involved. Pages, which may
+hold the token for builds, do not have them.
 """
 
 
 class RequestLimits:
-    """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
-
-    It answers OPTIONS itself.
+    """ASGI middleware: refuses requests beyond limits, answers OPTIONS, adds headers to answers.
 
     posts : paths that accept POST, also below the prefix of a proxy
     loopback_only : refuse requests whose host is not a loopback name, as `is_loopback` tests.
@@ -118,18 +115,12 @@ def _with_host(scope: Scope, host: str) -> dict[str, Any]:
 
 
 def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether the headers of a request show that a proxy has forwarded it.
-
-    headers : pairs of name, in lower case, and value
-    """
+    """Return whether a proxy has forwarded a request, by its headers (lower-case name, value)."""
     return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host, optionally with a port, is this machine's loopback.
-
-    That is a loopback address, `localhost` or a name below it, such as `a.localhost`.
-    """
+    """Return whether a host or host:port is a loopback address, `localhost` or `NAME.localhost`."""
     name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
     name = name.strip("[]").removesuffix(".").lower()
     try:

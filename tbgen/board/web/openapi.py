@@ -216,9 +216,9 @@ def _section(endpoint: Endpoint, view: View) -> str:
 
 
 def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> None:
-    """Raise `RequestError`, which names `path`, if `asked` has a parameter that is not in `known`.
+    """Raise `RequestError` for a parameter that `path` does not know, or that is given twice.
 
-    Also refuses a parameter that is given twice; only `at` may be.
+    Only `at` may be given twice.
     """
     for name in asked:
         if name not in known:

@@ -95,10 +95,7 @@ class Pages:
     def of_settings(
         self, page: Callable[[TableStore, View], Answer]
     ) -> Callable[[Request], Answer]:
-        """Return the endpoint that calls `page` with the store and a view without a game.
-
-        The view has the request's settings (`SETTINGS`).
-        """
+        """Return the endpoint that calls `page` with the store and a view of the settings alone."""
         return lambda request: page(self._store, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
@@ -224,8 +221,8 @@ class Pages:
             try:
                 return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
-                # Text with at least two of blank, digit and non-ASCII character is taken for moves,
-                # other text with a digit for a position, since every position has a digit.
+                # Text with two of blank, digit and non-ASCII character counts as moves. Other text
+                # with a digit counts as a position: every position has a digit.
                 numbered = any(map(str.isdigit, asked))
                 if (" " in asked) + numbered + (not asked.isascii()) >= 2:
                     raise

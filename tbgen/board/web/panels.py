@@ -66,10 +66,7 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 
 
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
-    """Return a paragraph on rule sets under which the outcome differs; empty if none differs.
-
-    known : result of `rules_known`
-    """
+    """Return a paragraph on the rule sets in `known` (`rules_known`) that change the outcome."""
     others = _other_outcomes(facts.position, known, view)
     if not others:
         return ""
@@ -122,8 +119,8 @@ def rules_boards(
 ) -> str:
     """Return boards, as HTML, of wins by repetition that have another outcome under other rules.
 
-    The table's statistics record these wins. The winner is to move; the highest orders come first.
-    There are at most `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
+    Only wins in the table's statistics with the winner to move are examined. The highest orders
+    come first, at most `RULES_BOARDS`. Empty without such wins or without a table of other rules.
     """
     if material not in comparable(store):
         return ""
@@ -237,9 +234,9 @@ def longest_boards(
 ) -> str:
     """Return the longest win of each side and order as a small board; empty without wins.
 
-    The table's statistics record these wins. For a side without a recorded win of order 0, the
-    table is searched (`longest_win`) if it has at most `MAX_SLOTS` slots per side to move
-    (`QUICK_SLOTS` if `most` is given).
+    The wins are from the table's statistics. If these have no win of order 0 of a side, the table
+    is searched (`longest_win`), unless it has more than `MAX_SLOTS` (with `most`, `QUICK_SLOTS`)
+    slots per side to move.
 
     most : maximum number of boards; None for all
     """
@@ -327,7 +324,6 @@ def share_panel(facts: Facts, view: View) -> str:
     # The links name the language: who opens them may send another `Accept-Language`.
     view = replace(view, chosen=None, heat_square=None, hint="", asked_language=True)
     shown, embedded = replace(view, mode="read"), view.href("/embed")
-    # Without moves, PGN and animation would show best play.
     untold = (playing or facts.result is None) and not view.moves
     permanent = view if playing else shown.at(view.position)
     if view.mode == "line":

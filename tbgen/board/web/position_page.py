@@ -246,10 +246,7 @@ def _back_href(view: View) -> str:
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return attributes `data-NAME`, by NAME, for the script: state, addresses, moves.
-
-    Moves have values, except in mode `play`.
-    """
+    """Return attributes `data-NAME` for the script, by NAME; moves have no values in play mode."""
     moves = {move.move.iccs: _effect(view, move) for move in facts.moves}
     data = {
         "mode": view.mode,
@@ -272,10 +269,7 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
 
 
 def playing_page(store: TableStore, view: View) -> Answer:
-    """Return the page of a game against the table or the engine.
-
-    Raises like `TableStore.probe_game`.
-    """
+    """Return the page of a game against table or engine; raises like `TableStore.probe_game`."""
     facts = store.probe_game(view.positions, view.moves)
     over, turn, mine = "", "", view.visitors_turn
     if facts.over is not None:
@@ -349,10 +343,7 @@ def _solution(store: TableStore, view: View) -> str:
 
 
 def _practice(store: TableStore, view: View) -> str:
-    """Return links that choose the table's strength, and links to puzzles.
-
-    Empty if the game's first position has no table.
-    """
+    """Return links for strength and puzzles; empty if the game's first position has no table."""
     if view.start.material not in store.materials():
         return ""
     strengths, puzzles = [], []

@@ -72,9 +72,7 @@ POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
 _PROMPT_GAME = 500
-"""Maximum number of characters of `moves` in a request in lane `PROMPT`: about 100 moves, which are
-judged in 30 ms.
-"""
+"""Maximum characters of `moves` in a request in lane `PROMPT`: about 100 moves, judged in 30 ms."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Position used for the links of an error page if the request names no readable position."""
@@ -211,10 +209,10 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Redirect the POST of the search box to `/find` with the form fields as query.
+    """Redirect the POST of the search box to a page that can be reloaded: `/find`, with a query.
 
-    So the page can be reloaded. If this address would be too long or have characters that are not
-    printable, return the answer of `find`, the endpoint of `/find`, without a redirect.
+    The query has the form fields. If this address is too long or not printable, return the answer
+    of `find`, the endpoint of `/find`, instead.
     """
     try:
         fields = await body_of(request)
@@ -303,10 +301,7 @@ def _lane_of_puzzle(request: Request) -> Lane:
 
 
 def _lane_of_game(request: Request) -> Lane:
-    """Return the lane (queue) of a probe or verdict.
-
-    `LONG` for a long game or with `explain`, else `PROMPT`.
-    """
+    """Return the lane (queue) of a probe or verdict: `PROMPT` if short and without `explain`."""
     query = request.query_params
     is_long = "explain" in query or len(query.get("moves", "")) > _PROMPT_GAME
     return Lane.LONG if is_long else Lane.PROMPT

@@ -141,10 +141,7 @@ def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> tuple[str, bool]:
-    """Return the results of a search as HTML, and whether the search is complete.
-
-    A search that the time limit has cut short is not complete.
-    """
+    """Return the results of a search as HTML, and whether it was completed in time."""
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):

@@ -33,9 +33,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 MAX_SLOTS = 40_000_000
-"""Greatest number of slots (places for positions) per side to move of a table that is scanned; a
-scan takes about a second.
-"""
+"""Limit on a table's slots (places for positions) per side to move for a scan: about a second."""
 
 
 def linked_histogram(

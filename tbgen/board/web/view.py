@@ -226,10 +226,7 @@ def default_notation(language: str) -> str:
 
 
 def position_text(query: Mapping[str, str]) -> str | None:
-    """Return `fen` or `pos` of a query, None if both are empty or absent.
-
-    Raises `PositionError` if the text is too long.
-    """
+    """Return `fen` or `pos` of a query, None without both; raises `PositionError` if too long."""
     text = query.get("fen") or query.get("pos") or None
     if text is not None and len(text) > MAX_POSITION_TEXT:
         raise PositionError(

@@ -151,7 +151,7 @@ addEventListener("popstate", () => {
 });
 
 onArrival((reply) => {
-  // In the editor a press goes on with the piece of the new page.
+  // In the editor, a press that began on the former page continues on the new one.
   if (editing() && drag) drag = { ...drag, moved: false, use: drag.from && pieceOn(drag.from) };
   else drag = null;
   if (reply && main().dataset.reply) {

@@ -11,14 +11,11 @@ import { address, enter, go, onArrival, root, state, within } from "./navigation
 
 const ERASER = "x";
 
-// Square of the selected piece, latest request whose arrangement is drawn already, field in which
-// text was typed last, button of the palette that a finger touched last, and a promise that ends with
-// the changes asked for.
-let held = null;
-let drawn = null;
-let typed = null;
-let touched = null;
-let changes = Promise.resolve();
+let held = null; // square of the selected piece
+let drawn = null; // latest request whose arrangement is drawn already
+let typed = null; // field in which text was typed last
+let touched = null; // button of the palette that a finger touched last
+let changes = Promise.resolve(); // ends with the last change asked for
 
 export function editing() {
   return main().dataset.mode === "edit";
@@ -39,8 +36,7 @@ async function set(found) {
   if (!shown && drawn === request) showPieces(fromFen(main().dataset.fen));
 }
 
-// Make a change of the arrangement last asked for, once the board shows that. Text typed before is
-// looked up first.
+// Make a change once earlier changes, and a look-up of text typed before, are shown on the board.
 function inTurn(change) {
   lookUp();
   changes = changes.finally(async () => {

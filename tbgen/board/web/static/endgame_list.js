@@ -25,8 +25,8 @@ function narrow(material) {
 // Text of the filter, and the material that it names, if the server has found one.
 let named = { typed: "", material: null };
 
-// Filter after each input, and ask the server whether the text names a material. It is not asked
-// again for the same text: the "change" event when the field is left must not move a clicked row.
+// Filter after each input, and ask the server whether a new text names a material. The same text is
+// not asked again: a click on a row causes a "change" event, which must not move the row.
 async function filter(event) {
   if (!event.target.matches(".filter")) return;
   const typed = main().querySelector("input.filter").value.trim();

@@ -1,9 +1,9 @@
 // Navigation without page loads: address of a link -> fetch -> new header, <main> and settings.
 //
-// If a request fails or its answer is an error page, the page stays, with the message over it, and so
-// does its address: entries of the history are numbered, and the history returns to the entry of
-// the page shown. The live region announces a new page, and the focus is kept. A page with another
-// game begins at its top; in the same game the board stays where it is on the screen.
+// If a request fails or its answer is an error page, the page stays, with the message over it, and
+// its address stays: history entries are numbered, and the history returns to that of the page. The
+// live region announces a new page, and the focus is kept. A page with another game begins at its
+// top; in the same game the board stays where it is on the screen.
 
 import { board, cells, glide, main, pieceOn, say } from "./drawing.js";
 
@@ -15,9 +15,10 @@ export function within(path) {
   return path.startsWith("/") && !path.startsWith(root) ? root + path.slice(1) : path;
 }
 
-// State that modules share: selected square, keyboard cursor, piece chosen in the palette, current
-// request (a promise, null if none), how to abort it, and its address, history entry of the page
-// shown, playback of a line, timers of the opponent's reply and of typed text.
+// State that modules share. chosen: selected square; cursor: square of the keyboard cursor; piece:
+// letter chosen in the palette; request, loading, address: promise, AbortController and address of
+// the current request; entry: number of the history entry shown; player: playback of a film; reply,
+// typing: timers of the opponent's reply and of the look-up of typed text.
 export const state = {
   chosen: null, cursor: null, piece: null, request: null, loading: null, address: "",
   entry: history.state?.entry ?? 0, player: null, reply: null, typing: null,
@@ -44,14 +45,14 @@ export function store(key, value) {
 const arrivals = [];
 let subject = subjectOf(main(), location);
 
-// What a page is about: mode and first position of a game, film or ladder, or path without a board.
+// Subject of a page: mode and first position of a game, film or ladder; its path without a board.
 function subjectOf(page, reached) {
   const { mode = reached.pathname, start = "" } = page.dataset;
   return [mode, start, new URLSearchParams(reached.search).get("ladder")].join();
 }
 
-// Make a change of the page, and keep the board where it is on the screen. Where the page cannot be
-// scrolled up as far, blank space follows the verdict.
+// Change the page, and keep the board where it is on the screen. If the page cannot be scrolled far
+// enough for that, blank space is added below the verdict.
 function inPlace(change) {
   const top = () => board()?.getBoundingClientRect().top;
   const before = top();

@@ -1,5 +1,5 @@
-// Number of puzzles solved in a row, stored in this browser. A puzzle ends as solved, or as failed
-// if the outcome is lost or the hint has shown the move. The one that ended last counts only once.
+// Number of puzzles solved in a row, stored in this browser. A puzzle fails if the outcome is lost
+// or the hint has shown the move. The puzzle that ended last is not counted again.
 
 import { main } from "./drawing.js";
 import { onArrival, store, stored } from "./navigation.js";
