@@ -30,7 +30,7 @@ ONE_THREAD = ("__EMSCRIPTEN__", "_WASI_EMULATED_PROCESS_CLOCKS")
 """Macros that remove threads from zstd.c, and let its unused dictionary builder compile."""
 
 LINKING = ("no-entry", "gc-sections", "strip-all", "allow-undefined", "export=__wasm_call_ctors")
-"""Linker options; the last one avoids wrappers of functions that open and close files."""
+"""Linker options; without the last one, wrappers of the exports would open and close files."""
 
 
 def build(directory: Path, decoder: Path | None, clang: str) -> None:

@@ -4,14 +4,14 @@
  *                <--- value, moves --------------   output
  *                <--- missing bytes -------------   xq_remote_read, implemented in JavaScript
  *
- * Includes xqgame.c, whose move generator is used with outcomes only.
+ * Includes xqgame.c, whose static functions it uses.
  */
 #include "../xqgame.c"
 
 #define EXPORTED(name) __attribute__((export_name(#name)))
 
 enum { CACHE_BYTES = 16 << 20 };
-/* Numbers of an answer: the value, then MOVE_NUMBERS for each move. */
+/* Numbers of an answer: VALUE_NUMBERS for the position's value, then MOVE_NUMBERS for each move. */
 enum { VALUE_NUMBERS = 4, MOVE_NUMBERS = 10 };
 
 static xq_set *set;
@@ -58,8 +58,8 @@ static void write_moves(const xq_value *value, size_t count)
     }
 }
 
-/* Find the value and, in `found`, the moves of the position by outcomes only; returns a status, which is
- * XQ_OK also if tables after moves are missing. */
+/* Find the value of the position and, in `found`, its moves, from win-draw-loss tables; returns a status:
+ * XQ_OK even if tables after moves are missing. */
 static int rank_outcomes(xq_value *value, size_t *count)
 {
     uint8_t board[SQUARES];
