@@ -112,7 +112,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def _memory_hint() -> str:
-    """Return a remedy for a lack of memory, with the limits on memory that this process has."""
+    """Return a remedy for a lack of memory, which names the limits set for this process, if any."""
     limits = {"RLIMIT_AS": "ulimit -v", "RLIMIT_DATA": "ulimit -d"}
     found = [shown for name, shown in limits.items() if resource_limit(name) < sys.maxsize]
     raised = f", or raise the limit that was set ({', '.join(found)})" if found else ""

@@ -19,7 +19,7 @@ from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 CLASS_SHARE = 0.98
-"""Share of won or drawn positions above which an endgame is in that class (Jih-tung Pai's)."""
+"""Share of won or drawn positions above which an endgame is in that class (as for Jih-tung Pai)."""
 
 CLASSES = ("won", "open", "drawn")
 """Classes of endgames, from best to worst for the attacker."""

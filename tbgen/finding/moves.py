@@ -34,7 +34,7 @@ block is not loaded.
 
 @kernel
 def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores):
-    """Make the moves of a position in turn, and look up the positions after the legal ones.
+    """Make the moves of a position, and look up the positions after legal ones (`tbgen.finding`).
 
     Stops when `enough` legal moves keep `outcome`. Returns (number of moves tried, status). The
     number includes illegal moves. The status is `OK` if `enough` such moves were found or all

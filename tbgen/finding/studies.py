@@ -37,7 +37,7 @@ NO_STUDY = 0
 
 @kernel
 def _slot_of_board(board, codes, descriptor, squares):
-    """Return the slot of a position, given as a board.
+    """Return the slot of a position (`tbgen.finding`), given as a board.
 
     board : int8 (90,), with the pieces `codes` and no others
     squares : int64 (pieces,), scratch: the square of each piece, in the order of `codes`
