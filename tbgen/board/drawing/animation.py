@@ -61,7 +61,7 @@ class Frame:
 
 
 def frames_of_line(line: Mainline) -> list[Frame]:
-    """Return the frames of a line; outside a judged loop, only checks have labels (`Frame`)."""
+    """Return the frames of a line; of plies without a judgement, only checks have labels."""
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
         first = line.loop_start - line.verdict.span[0]

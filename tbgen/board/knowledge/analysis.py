@@ -31,7 +31,7 @@ MAX_RUNGS = 24
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
+    """A step of a ladder: a position in a loop, with the loser to move, and the loser's moves.
 
     The last rung may be of order 0, without a loop: the position after the last loop was left.
 

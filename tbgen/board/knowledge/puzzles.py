@@ -181,9 +181,8 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
     """Return the opponent's move in a position, at the strength "best", "varied" or "beginner".
 
     "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
-    keeps the outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like
-    "varied". "varied" and "beginner" leave out moves that lose at once by repetition; if no move is
-    left, they play the suggested one.
+    keeps the outcome. "beginner" plays any random move with probability `BEGINNER_SHARE`, else like
+    "varied". Random moves do not lose at once by repetition; without one, the suggested is played.
     """
     assert facts.suggested is not None
     if strength == "best":

@@ -35,10 +35,10 @@ MOST_SHOWN = 200
 """Largest number of positions that a request may ask for (`limit`)."""
 
 FIRST_PER_TILE = 8
-"""Least number of matching slots, if a tile has them, that a `_TileScan` first examines in it."""
+"""Minimum number of matching slots of a tile, else all, in the first round of a `_TileScan`."""
 
 MOST_WINS = 2_000_000
-"""Maximum of won positions in a table to search for studies (wins by unique moves): ten seconds."""
+"""Limit on a table's won positions for a search of studies (wins by unique moves): ten seconds."""
 
 CACHE_BYTES = 128 << 20
 """Limit in bytes of each of the two caches of `search` (`tbgen.finding.search.CACHE_BYTES`)."""

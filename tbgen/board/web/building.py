@@ -190,7 +190,7 @@ class BuildEndpoints:
 
 
 class _Stream(StreamingResponse):
-    """Stream of events that calls `ended` at its end, even if its client left before the first."""
+    """Stream that calls `ended` at its end, even if the client leaves before the first event."""
 
     def __init__(self, events: AsyncIterator[str], ended: Callable[[], None]) -> None:
         super().__init__(events, headers=NOT_STORED, media_type=EVENTS)

@@ -73,10 +73,7 @@ def list_page(store: TableStore, view: View) -> Answer:
 
 
 def material_page(store: TableStore, view: View, material: Material) -> Answer:
-    """Return the page of one endgame; raises like `TableStore.statistics`.
-
-    Raises `RequestError` if neither side has an attacker.
-    """
+    """Return an endgame's page; raises like `store.statistics`, `RequestError` if all is drawn."""
     if not material.needs_table:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
     figures, file = store.statistics(material)

@@ -119,7 +119,7 @@ class RequestError(Exception):
 
 
 INTERNAL = RequestError(500, "something went wrong here", "see the server's log")
-"""Error for a request in which something unexpected happened."""
+"""Error for a request that failed unexpectedly."""
 
 
 def failure(error: Exception) -> Answer:

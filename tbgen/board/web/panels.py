@@ -45,9 +45,7 @@ RULES_BOARDS = 8
 """Maximum number of boards that `rules_boards` returns for an endgame's page."""
 
 QUICK_SLOTS = 2_000_000
-"""Limit on the slots (places for positions) per side to move: while a position's page is made, only
-tables of at most this size are searched for a longest win.
-"""
+"""Limit in place of `MAX_SLOTS` for the search of a longest win while a position's page is made."""
 
 FRAME_SIZE = 'width="420" height="580" style="max-width:100%"'
 """Attributes of the offered <iframe>: it shrinks on a phone, and the embedded page fits into it."""

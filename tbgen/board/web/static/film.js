@@ -1,5 +1,5 @@
-// Playback of a film (mode "line"). A shot is a ply with its caption and arrows. If the film ends
-// in a loop (`film.loop`: number of plies before it), the loop repeats until playback is stopped.
+// Playback of a film: best play or a ladder, ply by ply (mode "line"). A shot is a ply with caption
+// and arrows. A loop at the end (`film.loop`: plies before it) repeats until playback is stopped.
 
 import { arrow, board, labelPiece, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point } from "./drawing.js";
 import { enter, onArrival, state } from "./navigation.js";
