@@ -123,7 +123,7 @@ def search_puzzle(
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    Draws have one query. Wins have one for order 0 and, except at the easy level, one for others.
+    Draws have one query; wins one for order 0 and, except at the easy level, one for higher orders.
     """
     if aim == Outcome.DRAW:
         return [Query(outcome=aim)]
@@ -182,7 +182,8 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
 
     "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
     keeps the outcome. "beginner" plays any random move with probability `BEGINNER_SHARE`, else like
-    "varied". Random moves do not lose at once by repetition; without one, the suggested is played.
+    "varied". Both leave out moves that lose at once by repetition; if none is left, they play the
+    suggested move.
     """
     assert facts.suggested is not None
     if strength == "best":

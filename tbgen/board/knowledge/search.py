@@ -35,7 +35,7 @@ MOST_SHOWN = 200
 """Largest number of positions that a request may ask for (`limit`)."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of matching slots of a tile, else all, in the first round of a `_TileScan`."""
+"""Minimum number of matching slots per tile, or all, in the first round of a `_TileScan`."""
 
 MOST_WINS = 2_000_000
 """Limit on a table's won positions for a search of studies (wins by unique moves): ten seconds."""
@@ -187,8 +187,8 @@ class _TileScan:
     def positions(self) -> Iterator[Position | None]:
         """Yield the legal positions found, with None in between.
 
-        At None, the caller can test a time limit: before each visit of a tile, and for each slot
-        without a legal position or with a mirror image.
+        None, at which the caller can test a time limit, comes before each visit of a tile, and for
+        each slot without a legal position or with a mirror image.
         """
         each, left, layout = self._each, self._tiles, self._file.layout
         while left:

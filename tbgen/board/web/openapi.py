@@ -216,7 +216,7 @@ def _section(endpoint: Endpoint, view: View) -> str:
 
 
 def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> None:
-    """Raise `RequestError` for a parameter not in `known`, or, except `at`, one given twice."""
+    """Raise `RequestError` for a parameter not in `known`, and for any but `at` given twice."""
     for name in asked:
         if name not in known:
             hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"

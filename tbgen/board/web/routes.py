@@ -301,7 +301,7 @@ def _lane_of_puzzle(request: Request) -> Lane:
 
 
 def _lane_of_game(request: Request) -> Lane:
-    """Return the lane (queue) of a probe or verdict: `PROMPT` if short and without `explain`."""
+    """Return the lane (queue) of a probe or verdict: `LONG` for `explain` or long games."""
     query = request.query_params
     is_long = "explain" in query or len(query.get("moves", "")) > _PROMPT_GAME
     return Lane.LONG if is_long else Lane.PROMPT
