@@ -12,8 +12,8 @@ from typing import NamedTuple
 from tbgen.indexing import Move
 
 OVERHEAD_SECONDS = 0.03
-"""Seconds reserved for communication between GUI and engine. They are subtracted from the remaining
-time, or from a fixed time of the move (`movetime`), of which at least half is left.
+"""Seconds for communication between GUI and engine, subtracted from the remaining time or from the
+time for the move (`movetime`), of the latter at most half.
 """
 
 MAX_SECONDS = 1e6
@@ -23,11 +23,11 @@ DEFAULT_SECONDS = 1.0
 """Seconds for a `go` command without `infinite` and without a limit (`EngineProtocol.limits`)."""
 
 _MOVES_LEFT = 30
-"""Number of moves for which the remaining time must last, unless `movestogo` is smaller (not 0)."""
+"""Number of moves that share the remaining time; `movestogo` if that is smaller, and not 0."""
 
 
 class Budget(NamedTuple):
-    """Soft and hard time limits in seconds from the start of the clock."""
+    """Time limits (module's docstring), in seconds from the start of the clock."""
 
     soft: float
     hard: float
@@ -63,10 +63,7 @@ class Limits:
     only: tuple[Move, ...] | None = None
 
     def budget(self) -> Budget | None:
-        """Return the time limits, or None if there are none.
-
-        There are none with `infinite`, and if neither `move_time` nor `remaining` is given.
-        """
+        """Return the time limits; None with `infinite`, or without `move_time` and `remaining`."""
         if self.infinite:
             return None
         if self.move_time is not None:

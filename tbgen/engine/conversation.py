@@ -39,7 +39,7 @@ def converse(
 
     After the first command, kernels are loaded in the background.
 
-    lines : input lines, None in place of one of more than `MAX_LINE` bytes
+    lines : input lines; None for a line of more than `MAX_LINE` bytes
     write : function that writes a line, given without its end; called from several threads
     directories : directories of tables, until the GUI sets others
     """

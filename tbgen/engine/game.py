@@ -26,8 +26,8 @@ class Game:
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """Words from which this game was parsed: notation of the moves, `startpos` or the words of a
-    FEN, "moves", and one word per move.
+    """Key of this game for `read`: name of the notation of moves, `startpos` or the words of a FEN,
+    "moves", and one word per move.
     """
 
     @property
@@ -66,10 +66,7 @@ class Game:
         return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 
     def _played(self, words: tuple[str, ...]) -> Game:
-        """Return this game with the moves added that follow `self.words` in `words`.
-
-        `words` begins with `self.words`.
-        """
+        """Return this game with more moves: the rest of `words`, which begins with `self.words`."""
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:
             move = parse_move(positions[-1], word, words[0])

@@ -23,16 +23,14 @@ from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
-"""Largest number in a `go` command; larger ones are clamped to it, as the search counts in 62 bits.
-"""
+"""Largest number in a `go` command; larger ones are clamped: the search counts in 62 bits."""
 NUMBERS = {
     "depth": 1, "nodes": 1, "mate": 1, "movestogo": 0, "movetime": 0,
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
     "opptime": 0, "oppincrement": 0, "oppmovestogo": 1,
 }  # fmt: skip
-"""Numeric arguments of `go` in both protocols, with the least value of each, to which smaller
-numbers are raised. UCCI's `opptime`, `oppincrement` and `oppmovestogo` (the opponent's clock) are
-not used.
+"""Numeric arguments of `go` in both protocols, with the least value of each; smaller numbers are
+raised to it. The `opp...` arguments of UCCI, the opponent's clock, are not used.
 """
 FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 """Arguments of `go` without a number; moves follow `searchmoves`."""
@@ -162,8 +160,8 @@ class EngineProtocol:
     def limits(self, words: Sequence[str]) -> Limits:
         """Parse the words after `go`; leave out invalid arguments, with a note.
 
-        Without `infinite`, and without depth, nodes, mate, time for the move or remaining time of
-        the side to move, the time for the move is `DEFAULT_SECONDS`.
+        The time for the move is `DEFAULT_SECONDS` if the words give none of these: `infinite`,
+        `depth`, `nodes`, `mate`, `movetime`, and the remaining time of the side to move.
         """
         found = self._numbers(words)
         times = {name: number * self.seconds for name, number in found.items()}

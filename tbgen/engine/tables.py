@@ -41,9 +41,7 @@ class EngineTables:
         """Whether `use` may omit the test for changes of the directories."""
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
-        """Notes to the user: unreadable directories, or the reason why no table is used; else
-        empty.
-        """
+        """Notes to the user on unreadable directories, or on the reason why no table is used."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
         """Open the tables of directories and close the former ones; return whether this was done.

@@ -81,7 +81,7 @@ class Ucci(EngineProtocol):
         return 0.001 if self.options.usemillisec else 1.0
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves but those of `banmoves`; None without any. Ignores `words`."""
+        """Return the legal moves that are not banned; None if none is banned. Ignores `words`."""
         legal = legal_moves(self.game.position)
         return tuple(move for move in legal if move not in self._banned) if self._banned else None
 

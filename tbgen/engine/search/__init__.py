@@ -24,14 +24,14 @@ that it is optimised and compiled as a whole.
 
 Parameters of kernels, unless a kernel says otherwise:
     states : `State` (1,), inout; the memory of this search, a record of `state.STATE`
-    state : `State`, inout; its one element
+    state : `State`, inout; the one element of `states`
     shared : `Shared`, inout; hash table and tables
     row : int64; row of the position in the record
     ply : int64; plies from the root of the search, `row - state.root`
     side : int64; the side to move, 0 Red, 1 Black
     depth : int64; plies left to search
     alpha, beta : int64; the window: scores for the side to move
-    may_pass : bool; whether a null move may be tried: not right after another one
+    may_pass : bool; whether a null move may be tried; false right after a null move
     bound : int64; `UPPER`, `LOWER` or `EXACT` (`transposition`)
     score : int64; a *decided* score counts plies from the root of the search (`scores`)
     move : int64; `source << 7 | target`, 0 for none
@@ -57,5 +57,5 @@ Parameters of kernels, unless a kernel says otherwise:
     status : int64; `WON` or `LOST`
     place : int64; 1 + a node's index on the current path; 0 to take no path into account
     loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
-        the defender on the path gives check, and no move of the attacker
+        the defender on the path gives check, and no move of the attacker does
 """

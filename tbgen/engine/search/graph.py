@@ -171,8 +171,8 @@ def _stays(graph, number, inside):
     """Return whether a node satisfies the conditions of a perpetual check, given the set `inside`.
 
     The attacker needs one move into the set or to a won node. Every move of the defender must be
-    such a move. Checks are not tested: `find_patterns` begins with the nodes in which the side to
-    move is the attacker, in check, or the defender, not in check.
+    such a move. Checks need no test: `find_patterns` begins with nodes in which the attacker is to
+    move, in check, or the defender, not in check.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

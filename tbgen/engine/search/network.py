@@ -44,7 +44,7 @@ VIEW_SIZE = 2 * UNITS
 ACCUMULATOR_SIZE = 2 * VIEW_SIZE
 """Number of sums of a position: Red's view, then Black's."""
 INPUTS = 2 * len(PieceType) * SQUARES
-"""Number of inputs: own and other pieces of each kind, on each square."""
+"""Number of inputs: own and the opponent's pieces of each kind, on each square."""
 
 FULL = 181
 """Integer that stands for 1.0 in the sums, and to which they are clipped: the largest integer whose

@@ -196,7 +196,7 @@ def _update_histories(state, row, ply, move, bonus):
 def reward(state, row, ply, move, depth):
     """Update killers, countermove and histories after a cutoff by a quiet move.
 
-    The histories change more at a larger depth. Those of quiet moves tried before it are lowered.
+    The change grows with the depth. Histories of quiet moves tried before `move` are lowered.
     """
     if state.killers[ply, 0] != move:
         state.killers[ply, 1] = state.killers[ply, 0]

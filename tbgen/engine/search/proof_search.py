@@ -12,10 +12,10 @@ the *defender* the other side.
 A graph stores a loop once, where a tree search searches it again on every path. So wins by the
 repetition rules have small proofs: that of a win of order 4 had a thousand positions.
 
-A proven win holds against any defence. Two kinds of patterns of the tables are not searched:
-perpetual chases, and patterns in which the attacker must answer a check by a check. The positions
-of the game since its last capture or pawn's advance, except the current one, count as lost for the
-attacker. So no repetition of the proof reaches back into the game.
+A proven win holds against any defence. Two kinds of wins by repetition are not found: by perpetual
+chases, and those in which the attacker must answer a check by a check. The positions of the game
+since its last capture or pawn's advance, except the current one, count as lost for the attacker. So
+no repetition in the proof reaches back into the game.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""`_settle_all` is called after more than this number of descents that ended without a leaf, plus a
-64th of the number of expanded nodes.
+"""`_settle_all` is called after more than `_MAX_IDLE + n // 64` descents that ended without a leaf,
+where n is the number of expanded nodes.
 """
 _MAX_IDLE_ROUNDS = 8
 """Maximum number of successive calls of `_settle_all` without a leaf expanded in between; one more
@@ -233,7 +233,7 @@ def _grow(state, buffers, graph, path, loops):
 def prove(states, buffers, graph, inside, scratch, node_limit):
     """Grow the graph until it proves that the side to move at the root wins.
 
-    states : `State` (1,), inout; set up for a search; new nodes are added to its field `nodes`
+    states : `State` (1,), inout; set up for a search; its field `nodes` also counts new nodes
     graph : `Graph`, inout; empty at first, later as the last call has left it
     scratch : int64 (2, MAX_PLY), scratch
     node_limit : int64; no descent begins once `nodes` of the record has reached this number

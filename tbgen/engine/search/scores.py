@@ -60,7 +60,7 @@ class Iteration:
     `lines` are the best lines, the best first. `deepest` is the maximum ply reached, `table_hits`
     the number of positions valued by tables, `filled` the number of used entries among the first
     thousand of the hash table. `judged` is the number of repetitions that the referee judged, and
-    `spared` the number of these that were draws where a draw caused a cutoff.
+    `spared` the number of these that were draws and caused a cutoff.
     """
 
     depth: int

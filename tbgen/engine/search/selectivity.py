@@ -24,9 +24,11 @@ from tbgen.referee.record import CHECKED
 NO_ESTIMATE = -INFINITE
 """Value of `state.estimate` in check, and in a full-width search."""
 
-# Largest depth of each kind of pruning (least depth of the null move), margins of the estimate, and
-# their steps per ply of depth. `_NULL_STEP`: excess over beta that shortens the search by a ply.
-# `_LATE_COUNT`: number of moves searched at depth 0, which grows with the depth.
+# `*_DEPTH`: largest depth at which a kind of pruning applies; for the null move, the least depth.
+# `_REVERSE_MARGIN`, `_RAZOR_MARGIN`: distance of the estimate from the bound, per ply of depth.
+# `_FUTILITY_MARGIN`, `_FUTILITY_STEP`: this distance at depth 0, and its growth per ply.
+# `_NULL_STEP`: excess of the estimate over beta that shortens the search by one more ply.
+# `_LATE_COUNT`: number of moves after which all others are pruned, before the terms of `is_late`.
 _REVERSE_DEPTH, _REVERSE_MARGIN = 8, 60
 _RAZOR_DEPTH, _RAZOR_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120

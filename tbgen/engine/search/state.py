@@ -48,9 +48,7 @@ MEN = 16
 """Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""Number of pairs (kind of piece, square); a pair's index is `90 * kind + square`, with kind below
-8.
-"""
+"""Number of pairs (kind of piece below 8, square); the index of a pair is `90 * kind + square`."""
 
 STATE = np.dtype(
     [
@@ -95,7 +93,7 @@ STATE = np.dtype(
         ("node_limit", np.int64),
         ("table_hits", np.int64),
         ("judged", np.int64),  # repetitions judged
-        ("spared", np.int64),  # of these, draws where a draw causes a cutoff
+        ("spared", np.int64),  # of these, draws that cause a cutoff
         ("deepest", np.int64),
         ("full_width", np.int64),  # 1: no reductions, no pruning (for tests)
         ("stop", np.int64),

@@ -107,7 +107,7 @@ def play(state, row, side, move):
 
 @part
 def _store_result(state, shared, row, depth, depends, bound, score, move):
-    """Store a node's score in the hash table; only its move if the score depends on the path.
+    """Store a node's score in the hash table; only its move if the score depends on earlier rows.
 
     depends : int64; first row that the score depends on (`judging`); stored in `state.depends`
     """
