@@ -156,10 +156,10 @@ def _check_first(
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
 
-    `NotEnoughMemoryError`: too little memory for one of several tables; the builder checks a single
-    one. `UnsupportedMaterialError`: a table that the solver cannot solve. `InputError`: too little
-    disk, or a planned time above `_LONG_SECONDS`. Prints a note if the disk may become full, and
-    the totals if the planned time is above `_TOTALS_SECONDS`.
+    Raises `NotEnoughMemoryError` if one of several tables needs more memory (the builder checks a
+    single one), `UnsupportedMaterialError` for a table that the solver cannot solve, and
+    `InputError` for too little disk, or a planned time above `_LONG_SECONDS`. Prints a note if the
+    disk may become full, and the totals if the planned time is above `_TOTALS_SECONDS`.
     """
     if not collection.unfinished:
         return

@@ -77,8 +77,8 @@ def answer_lines(
     to_json : returns the object that is printed with `as_json`
 
     A printed object also has the number of the line, or of the game, as `line` or `game`. If a line
-    cannot be answered, the failure is printed, and the next line is read. Raises an exception that
-    is a bug, an error of a broken pipe, and `InputError` for standard input in UTF-16.
+    cannot be answered, the failure is printed, and the next line is read. Raises bugs,
+    `BrokenPipeError`, and `InputError` for standard input in UTF-16.
     """
     worst = failures.OK
     for line in read_lines() if lines is None else lines:
@@ -193,7 +193,7 @@ def _report(error: BaseException, ctx: click.Context | None, *, as_json: bool = 
     as_json : whether to print the failure as JSON, too, even without `--json` in `ctx`
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
-        error = error.__cause__  # click treats it as Ctrl-D at a prompt
+        error = error.__cause__  # click converts it to `Abort`, as for Ctrl-D at a prompt
     failure = describe(error, typed_options(ctx, "tables") if ctx else "")
     if failure is None:
         raise error

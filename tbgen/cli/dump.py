@@ -65,7 +65,7 @@ def dump(
         what = "a directory" if out.is_dir() else "in a directory that is missing"
         raise click.BadParameter(f"{out} is {what}; name a file", param_hint="'--out'")
     wanted = parse_material(material)
-    # Legality is compiled: numba is imported here only.
+    # Imported late, with numba, which compiles the test of legality.
     from tbgen.probing import columns
     from tbgen.probing import dump as dumping
     from tbgen.tables.files import writing

@@ -118,7 +118,7 @@ def _fetch_one(
 
     Returns ("fetched", None), ("present", None), or ("failed", failure). Failures are an error of
     the sources, another file of that name, and a locked table. Other errors, such as a full disk,
-    pass through.
+    are raised.
     """
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file

@@ -137,8 +137,6 @@ def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
     """Write one JSON object to stdout: the positions of a search, or only their number.
 
-    found : the search, or the number of its positions
-
     Nothing is written before the search has ended. So after an error stdout has only the object of
     the error.
     """

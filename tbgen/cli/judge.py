@@ -154,9 +154,9 @@ def _decided(judgement: Judgement) -> Judgement | None:
 def _read(name: str) -> list[Line] | Iterator[Line]:
     """Return the games in the file `name`, or in standard input if `name` is "-".
 
-    If a tested line begins with a tag, a move number or a move, the result is a list of games of
-    several lines. Otherwise each line is a game, and the result is an iterator. All lines of a file
-    are tested; of standard input those up to the first that has more than a comment.
+    The result is an iterator of lines, each a game. But if a tested line begins with a tag, a move
+    number or a move, it is a list of games of several lines. All lines of a file are tested, and
+    those of standard input up to the first that has more than a comment.
 
     Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
     and for an overlong line of a text that is split into games.

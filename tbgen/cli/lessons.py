@@ -82,7 +82,7 @@ def typed_options(context: click.Context, *names: str) -> str:
     typed = ""
     for name in names:
         is_typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
-        if not is_typed or name not in context.params:  # some are ignored
+        if not is_typed or name not in context.params:  # ignored by the command
             continue
         value, option = context.params[name], name.replace("_", "-")
         if isinstance(value, bool):

@@ -36,11 +36,10 @@ def ls(
     """List the tables present: all, or those selected.
 
     Tables with equal digests have equal values. A stated digest is read from the header. With
-    --check each file is read whole, the digest is computed, and --json also has the digest of
-    the values alone. The state of the proof follows from the certificates that `verify` has
-    written; a table modified after its certificate is read whole for this. A file that cannot be
-    read is listed with its error. Win-draw-loss files are counted at the end; --json lists them in
-    `wdl`.
+    --check each file is read whole, the digest is computed, and --json also has the digest of the
+    values alone. The state of the proof follows from the certificates that `verify` has written; a
+    table modified after its certificate is read whole for this. A file that cannot be read is
+    listed with its error. Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
     Exit status: 0 ok, 2 bad input, no such directory or an unreadable file, 3 a corrupt file.
     """
@@ -124,7 +123,7 @@ def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | 
 
 @contextlib.contextmanager
 def _errors_in(entry: dict[str, Any], statuses: list[int], line: LiveLine) -> Iterator[None]:
-    """Return a context that prints and suppresses an expected exception raised inside.
+    """Context manager: prints and suppresses an expected exception raised inside.
 
     Adds the message and hint to `entry`, and the exit status to `statuses`; clears `line` before
     printing. Bugs are raised.

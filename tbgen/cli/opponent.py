@@ -88,7 +88,7 @@ class Opponent:
     def _answer(self) -> str:
         """Return the line that ends the search, `bestmove` or `nobestmove`.
 
-        Raises `queue.Empty` if no line comes within `REPLY_SECONDS` of the line before.
+        Raises `queue.Empty` if no line comes within `REPLY_SECONDS` of the previous one.
         """
         while True:
             line = self._output.get(timeout=REPLY_SECONDS)
@@ -98,7 +98,7 @@ class Opponent:
     def _end(self) -> None:
         if self._process is None:
             return
-        # The context closes the pipes; a command that was not sent makes that fail.
+        # The context closes the pipes, which fails if a command is still to be sent.
         with contextlib.suppress(OSError), self._process:
             self._process.kill()
             self._process.wait()

@@ -35,7 +35,7 @@ _TIME_LEFT_SECONDS = 2.0
 """Seconds after which the displayed remaining time is estimated again."""
 
 _MAX_NAMED = 4
-"""Number of running tables up to which their names are displayed; of more, none is."""
+"""Maximum number of running tables whose names are shown; of more tables, no names are."""
 
 
 class SetProgress(LiveLine, Progress, Observer):

@@ -153,9 +153,10 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    The *wanted* rule set has the requested rules, or `DEFAULT_RULES`. The selection is restricted
-    to it if `new`. Otherwise it is restricted to the rule set of the tables present. If there are
-    none, it is restricted to the wanted rule set if `needed`, and else not at all.
+        `new`             the wanted rule set: the requested rules, or `DEFAULT_RULES`
+        tables present    their rule set
+        `needed`          the wanted rule set
+        otherwise         not restricted
 
     new : whether tables will be built for certain
     needed : whether tables may be built
@@ -215,8 +216,8 @@ def _require_descriptors() -> None:
 def _listen(host: str, port: int) -> socket.socket:
     """Return a listening socket; raises `InputError` if the port or address is unusable."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's algorithm off only if the protocol is named; with it every answer,
-    # which is two writes, would take 40 ms.
+    # Only if the protocol is named, asyncio switches Nagle's algorithm off, which would delay every
+    # answer (two writes) by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if not WINDOWS:  # there, the option would let two servers listen on one port
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
