@@ -58,8 +58,7 @@ MEMORY_MARGIN = 1.1
 
 _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20
-"""Bytes of address space that a build needs besides the arrays: for code, and for each thread.
-
+"""Bytes of address space that a build needs besides the arrays: for code, and for each thread;
 540 MiB were measured for two threads that compile.
 """
 
@@ -103,9 +102,9 @@ class NotEnoughMemoryError(TablebaseError):
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
     """Return the bytes of memory that a build must have, and a clause that explains the number.
 
-    The number is `COMPILER_BYTES` if `least` and `available` are both below it and kernels must
-    still be compiled, else `least`. The test for compiled kernels loads the compiler: if `least`
-    exceeds `available`, and the process has too little memory for that, the number is `least`.
+    The number is `COMPILER_BYTES` if `least` and `available` are below it and kernels must still be
+    compiled, else `least`. The test for compiled kernels loads the compiler. So it is omitted, and
+    the number is `least`, if `least > available` and the process has less than `COMPILER_BYTES`.
 
     least : bytes that solving the table takes with its arrays on disk
     available : bytes that the build may use
@@ -129,9 +128,8 @@ class Built:
     seconds: float = 0.0
     """Wall seconds, interrupted builds included; 0 if the table was already finished."""
     resumed_at: tuple[int, int] | None = None
-    """Order and plies of the checkpoint from which the build resumed; None if it began anew.
-
-    Only workers (`collection.TableBuilder`) record this.
+    """Order and plies of the checkpoint from which a worker (`collection.TableBuilder`) resumed the
+    build; None if the build began anew, or not in a worker.
     """
 
 
@@ -185,7 +183,7 @@ class Builder:
     threads: int = 2
     memory: int = 0
     meter: Meter = field(default_factory=Meter)
-    """Counter of the solver's sweeps over the rows of tables, summed over all tables."""
+    """Counter of the solver's sweeps and rows (`profile`), summed over all tables."""
     state_seconds: float = STATE_SECONDS
 
     def build_job(self, start: Start) -> Built:
@@ -217,7 +215,7 @@ class Builder:
                     remove_part(self._path(name))
                 return Built(name)
             built = self._build_table(task)
-            # Without a metric in the task, both may have been tried, and have left a checkpoint.
+            # If the task names no metric, there may be a checkpoint of each metric.
             for metric in (built.name.metric,) if task.metric else Metric:
                 remove_state(self.directory, self._name(task.material, metric))
             remove_part(self._path(built.name))

@@ -197,8 +197,7 @@ class Collection:
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : use the seconds of one thread, `PlannedTable.worker_seconds`; if False,
-            `PlannedTable.seconds`
+        by_workers : take `PlannedTable.worker_seconds`, of one thread; else `PlannedTable.seconds`
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [
@@ -287,8 +286,5 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of processes for `--jobs auto`.
-
-    This is `cores`, or 1 if all jobs together take at most `PARALLEL_SECONDS`.
-    """
+    """Return the number of `--jobs auto`: `cores`, or 1 for at most `PARALLEL_SECONDS` of jobs."""
     return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

@@ -39,8 +39,7 @@ from tbgen.tables.rule_sets import RuleSet
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least CPU seconds and file size from which the regression learns; below, constant costs dominate.
-"""
+"""Least CPU seconds and file size that the regression uses; below, constant costs dominate."""
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
 """Prior standard deviations of two parts of a predicted error: a part that depends only on the
@@ -136,7 +135,7 @@ class TrainingCase(NamedTuple):
     traits: Traits
     features: tuple[float, ...]
     differences: tuple[float, ...]
-    """`Traits.numbers` of the table minus its first guess."""
+    """`Traits.numbers` of the table minus its `Support.first_guess`."""
     noise: tuple[float, ...]
     """Standard deviation of each difference; infinite for a difference to be ignored."""
 

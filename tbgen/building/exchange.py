@@ -95,10 +95,7 @@ class Exchange:
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
     ) -> None:
-        """Download the tables, of either metric, that the address has and the directory lacks.
-
-        Raises the errors of `get`.
-        """
+        """Download the tables, of either metric, that only the address has; raises like `get`."""
         there = self.names()
         directory.mkdir(parents=True, exist_ok=True)
         for name in _tables_of(materials, rule_set):
@@ -164,7 +161,7 @@ def scratch_folder() -> Iterator[Path]:
             try:
                 opened.enter_context(locked(folder / _LOCK))
             except (BlockingIOError, FileNotFoundError):
-                # Before it was locked, another process has taken it for a leftover.
+                # Another process took the folder for a leftover before it was locked.
                 continue
             except OSError:
                 pass  # Without locks here, no process removes the folders of others.

@@ -30,10 +30,10 @@ CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
 """Upper bounds, in bytes, of the memory classes of tables; a further class has larger tables."""
 
 _SETTLED_BYTES = 0.7
-"""Maximum bytes per slot of the unnamed file in which the solver stores settled positions."""
+"""Maximum bytes per slot of the unnamed file of settled positions (those with a final value)."""
 
 _STATE_BYTES = 0.8
-"""Maximum bytes per slot of a saved state."""
+"""Maximum bytes per slot of a saved checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class PlannedTable:
     def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
         """Return the most bytes of temporary files of a build with its arrays in memory.
 
-        These are settled positions and, for a build longer than `state_seconds`, two states: the
-        last one, and the one being saved.
+        They hold settled positions (with a final value) and, for a build longer than
+        `state_seconds`, two checkpoints: the last one, and the one being saved.
 
         state_seconds : least seconds between two checkpoints
         """

@@ -29,9 +29,7 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.materials import parse_material
 
 PATTERN_MEN = 6
-"""Limit on the men of materials that a pattern matches, if no bounds are given, and the command is
-not on existing tables.
-"""
+"""Maximum men of materials that a pattern without bounds selects, except among existing tables."""
 
 MAX_MEN = 12
 """Largest value of `--men`; it selects 109,979 materials."""

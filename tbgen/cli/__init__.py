@@ -79,10 +79,7 @@ class _LazyGroup(Group):
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands and options that begin with `incomplete`.
-
-        No command is imported, since a shell runs this at every Tab.
-        """
+        """Return the matching commands and options; imports no command, as each Tab calls this."""
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options

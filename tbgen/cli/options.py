@@ -149,10 +149,7 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
 
 
 def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--tables`, as `tables`, and `--rules --minor-chases --orders`, as `rule_set`.
-
-    `rule_set` is a `RuleSet`.
-    """
+    """Add `--tables`, and `--rules --minor-chases --orders` as `rule_set`: a `RuleSet`."""
 
     @wraps(function)
     def with_rule_set(

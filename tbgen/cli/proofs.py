@@ -91,10 +91,7 @@ class Prover:
 
 @cache
 def print_compiling() -> None:
-    """Print to stderr that kernels are being compiled, once in a process.
-
-    On a terminal, the live line is cleared first.
-    """
+    """Print to stderr, once in a process, that kernels are compiled; clear the live line first."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
@@ -150,7 +147,7 @@ class ClosureProgress(Observer):
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Record and print a refuted table, or an error of a proof; raise an unexpected error.
+        """Record and print a refuted table or a failed proof; raise bugs.
 
         Overrides `Observer.failed`.
         """

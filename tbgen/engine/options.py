@@ -148,10 +148,7 @@ value.
 
 
 def integer(text: str) -> int:
-    """Parse a decimal integer, perhaps with a minus sign.
-
-    Raises `ValueError` for other text, and for more than `_MAX_DIGITS` characters.
-    """
+    """Parse a decimal integer of at most `_MAX_DIGITS` characters; else raises `ValueError`."""
     if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= _MAX_DIGITS):
         raise ValueError(f"a number is needed, not {excerpt(text, 20)}")
     return int(text)

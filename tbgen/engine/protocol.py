@@ -37,10 +37,7 @@ FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 
 
 class EngineProtocol:
-    """Base class of both protocols: their shared commands.
-
-    `Uci` and `Ucci` add the other commands, and the formats of the output.
-    """
+    """Base class of `Uci` and `Ucci`, which add their own commands and formats of the output."""
 
     NOTE = NO_MOVE = ""
     """`NOTE`: words before each text for the user. `NO_MOVE`: the answer if there is no move."""

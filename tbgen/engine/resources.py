@@ -29,14 +29,10 @@ _OTHER_BYTES = 256 << 20
 """Bytes of memory that the hash table leaves to the rest of the engine."""
 
 _WAITS_BEFORE_NOTE = 150
-"""Number of waits for the kernels, of 0.02 s each (3 s in all), after which a note tells the user
-that the kernels are being compiled.
-"""
+"""Number of waits of 0.02 s for kernels (3 s in all) before a note that they are being compiled."""
 
 _ALLOCATION_SECONDS = 1.0
-"""Longest time for which `isready` waits for the memory of the hash table. A search allocates the
-rest.
-"""
+"""Longest time that `isready` waits for the hash table's memory; a search allocates the rest."""
 
 Result = TypeVar("Result")
 
@@ -53,9 +49,7 @@ class Resources:
         self._searcher: Searcher | None = None
         self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
         self._hash = 0
-        """Option `hash`, in MiB, for which the hash table was made; 0 before. If memory was short,
-        the hash table is smaller.
-        """
+        """Option `hash` (MiB) of the hash table, which is smaller if memory was short; 0 before."""
         self._forget = False
         """Whether the searcher is to be cleared before it is used again."""
 

@@ -88,9 +88,7 @@ class Thinker:
         self._answered = True
         self._timer: threading.Timer | None = None
         self._search_start = self._clock_start = 0.0
-        """Times by `time.monotonic`: reports count from `_search_start`, time limits from
-        `_clock_start`.
-        """
+        """Times by `time.monotonic` from which reports and time limits count, in this order."""
         self._limits = Limits()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:

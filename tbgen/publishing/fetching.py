@@ -114,7 +114,7 @@ def fetch(
 
     An existing table is kept if it has the same contents, however they are compressed. An existing
     certificate is kept if it is about the table beside it, else replaced. After a table was fetched
-    or kept, its certificate, if any, gets the table's time of modification, which records that the
+    or kept, a certificate about it gets the table's time of modification, which records that the
     table's bytes were checked (`tbgen.tables.proofs`).
 
     Raises `FetchError` if a table of that name has other contents or is damaged, or if no source

@@ -50,10 +50,7 @@ class Standing(StrEnum):
 
 
 def read_known(path: Path = KNOWN) -> dict[str, Digests]:
-    """Read a list of known digests; return them by file name.
-
-    Raises `OSError`, and `InputError` if the file is no such list.
-    """
+    """Return known digests by file name; raises `OSError`, `InputError` if the file is no list."""
     with os.fdopen(open_to_read(path), "r", encoding="utf-8", newline="") as file:
         try:
             head, *rows = csv.reader(file, strict=True)

@@ -86,7 +86,7 @@ class _Transfer:
 
         If the transfer has already been shut down, the connection is shut down at once.
         """
-        # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
+        # A duplicate, since the connection's own descriptor may be closed or taken over by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
             self._end()

@@ -103,9 +103,7 @@ def _directions() -> NDArray[np.int8]:
 
 
 DIRECTION_TO = _directions()
-"""int8 (90, 90): the direction (index of `STEPS`) from one square to another; -1 for squares that
-are equal or not on one line.
-"""
+"""int8 (90, 90): direction (index of `STEPS`) from square to square; -1 if equal or not in line."""
 
 
 def _sights() -> NDArray[np.int32]:

@@ -51,9 +51,7 @@ _MAX_IDLE = 64
 where n is the number of expanded nodes.
 """
 _MAX_IDLE_ROUNDS = 8
-"""Maximum number of successive calls of `_settle_all` without a leaf expanded in between; one more
-ends the proof as failed.
-"""
+"""Maximum successive calls of `_settle_all` without a leaf expanded; one more fails the proof."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
 """Number of nodes, and of edges, that must be free to expand a leaf: room for its moves, and for up

@@ -21,9 +21,7 @@ from tbgen.compiling.jit import part, prefetch
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
-"""Kinds of stored scores: no score, an upper bound, a lower bound, an exact value. `EXACT` has the
-bits of both bounds.
-"""
+"""Kinds of scores: none, upper bound, lower bound, exact; `EXACT` has the bits of both bounds."""
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
 _MOVES = (1 << _BOUND) - 1

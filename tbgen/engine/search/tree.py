@@ -33,9 +33,7 @@ from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
 _IIR_DEPTH = 4
-"""Least depth at which a node without hash move is searched one ply less deep (internal iterative
-reduction).
-"""
+"""Least depth of internal iterative reduction: a node without hash move is searched a ply less."""
 _MARGIN = 150
 """Margin of delta pruning: assumed largest gain of a capture beyond the captured piece's value."""
 
