@@ -24,7 +24,7 @@ struct Tables {
     xq_set *set;
 };
 
-// The tables in use, and the thread that loads outcomes into memory, for a second set of these tables.
+// The tables in use, and a thread that loads the outcomes of a second set of the same tables.
 class Current {
 public:
     ~Current() { stop(); }

@@ -7,9 +7,8 @@
 //     root_probe_wdl    by outcomes and the history, if there are only win-draw-loss files
 //     rank_root_moves   root_probe, or else root_probe_wdl; sorts the moves
 //
-// Names and meanings are those in the engines. An engine passes its pieces (`Board`) and the moves
-// that were played (`Game`).
-// engines/fairy-stockfish/xiangqi_tables.cpp has the calls in place.
+// Names and meanings are those in the engines. An engine passes its pieces (`Board`) and the moves that
+// were played (`Game`), as in engines/fairy-stockfish/xiangqi_tables.cpp.
 //
 // All functions may be called by any number of threads at the same time: each thread has a reader of its
 // own. `init` opens files and returns; a background thread then loads outcomes into memory, and until it
@@ -57,7 +56,7 @@ struct Game {
 };
 
 // A legal move at the root. Moves of a higher rank are better, those of one rank are equally good:
-// the search examines only those of the highest rank. `score` is for the protocol.
+// the search examines only those of the highest rank. `score` is the one to report to the user.
 struct RootMove {
     xq_step move;
     int rank = 0;

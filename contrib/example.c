@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a text after the side to move is empty, "- -", or these with two counters, as "- - 0 1". The
+/* Return whether a text after the side to move is empty, "- -", or "- -" and two counters. The
  * value of a position does not depend on the counters. */
 static int may_end_fen(const char *text)
 {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-// Whether a text after the side to move is empty, "- -", or these with two counters, as "- - 0 1". The
+// Return whether a text after the side to move is empty, "- -", or "- -" and two counters. The
 // value of a position does not depend on the counters.
 static bool may_end_fen(const char *text)
 {

@@ -231,7 +231,7 @@ static xq_step take(int attacker, int victim)
     return s;
 }
 
-/* Point 3: the capture Q x V leaves no attack on the king other than those that stand before it. */
+/* Return whether the capture Q x V leaves only attacks on the king that stood before it (point 3). */
 static int is_legal_capture(uint8_t *board, int attacker, int victim)
 {
     int side = side_of(board[attacker]), legal = 1, king = find_king(board, side);
@@ -250,8 +250,8 @@ static int is_legal_capture(uint8_t *board, int attacker, int victim)
     return legal;
 }
 
-/* Point 4b: after Q x V a piece of V's side can legally recapture. Before a move (point 6) a rook or
- * cannon counts only if it protects V while Q is on its square. */
+/* Return whether a piece of V's side can legally recapture after Q x V (point 4b). With `is_before`, on
+ * the board before a move (point 6), a rook or cannon must also protect V while Q is on its square. */
 static int has_root(uint8_t *board, int attacker, int victim, int is_before)
 {
     int side = side_of(board[victim]), found = 0;
@@ -273,7 +273,7 @@ static int has_root(uint8_t *board, int attacker, int victim, int is_before)
 
 static int has_bit(uint64_t chases, int bit) { return (int)(chases >> bit & 1); }
 
-/* Return whether two squares have pieces Q and V that satisfy points 1 to 5. */
+/* Return whether two squares have pieces Q and V that satisfy points 1 to 5; `is_before` as above. */
 static int threatens(uint8_t *board, int attacker, int victim, int is_before, uint64_t chases)
 {
     uint8_t q = board[attacker], v = board[victim];
@@ -292,8 +292,8 @@ static int threatens(uint8_t *board, int attacker, int victim, int is_before, ui
             !has_root(board, attacker, victim, is_before));
 }
 
-/* Return whether a move from one square to another has made an attack that stands on the board `after`
- * (point 6): it did not stand before. Under NEW_BY_VICTIM no piece may have attacked V. */
+/* Return whether the move `s` has made the attack Q x V (point 6): it stands on the board `after`, but
+ * did not on the board `before`. With NEW_BY_VICTIM, no piece may have attacked V before. */
 static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacker, int victim,
                          uint64_t chases)
 {
@@ -331,7 +331,7 @@ static xq_offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules
     return found;
 }
 
-/* A capture or a pawn's advance: no repetition reaches back beyond it. */
+/* Return whether a move is a capture or a pawn's advance: no repetition reaches back beyond it. */
 static int is_irreversible(const uint8_t *board, xq_step s)
 {
     return board[s.to] != 0 || (kind_of(board[s.from]) == PAWN && s.from % 9 == s.to % 9);
@@ -533,7 +533,7 @@ typedef struct {
 static int can_rest(xq_quest *q, uint8_t *board, int side, int depth);
 
 /* Return whether the position after a reply has the value of the root; a better one needs no idle move.
- * After an error, which `status` then is, returns 0. */
+ * After an error, sets `status` and returns 0. */
 static int keeps_value(xq_quest *q, uint8_t *board, int side)
 {
     xq_value v;
@@ -552,7 +552,7 @@ static int is_idle(uint8_t *board, int side, xq_step s, xq_rules rules)
 }
 
 /* Return whether the side that makes a move can force an idle move within `depth` more moves, whatever
- * the replies. A reply that is irreversible, or gives up the value, needs none. */
+ * the replies. After a reply that is irreversible or gives up the value, no idle move is needed. */
 static int rests_after(xq_quest *q, uint8_t *board, int side, xq_step s, int depth)
 {
     xq_step replies[XQ_MAX_MOVES];
@@ -588,7 +588,8 @@ static int can_rest(xq_quest *q, uint8_t *board, int side, int depth)
     return 0;
 }
 
-/* The boards of a game since its last irreversible move, the present one last. */
+/* The boards of a game, one after another. `first` is the number of the one after the last irreversible
+ * move, `last` that of the present one. */
 typedef struct {
     uint8_t *boards;
     size_t first, last;
@@ -818,11 +819,10 @@ static int is_safe(const xq_outlook *o, xq_step s)
     return is_idle(o->board, o->game->side, s, xq_internal_rules(o->reader));
 }
 
-/* Return whether a move, `plies` after the last position of the game, keeps the outcome and goes on. A
- * safe move does (`is_safe`), and one with a better outcome. Any other must lead to a new position: a
- * winning one from which the side `goes_on_after` for `depth` moves, a drawing one from which it comes
- * to an idle move within `depth` moves. Returns 0 if the table after the move is missing, and any other
- * error. */
+/* Return whether a move, `plies` plies after the end of the game, keeps the outcome without repetition; or
+ * an error. It does if it is safe (`is_safe`), if it leads to a better outcome, or to a new position from
+ * which the side goes on (`goes_on_after`): in a win for `depth` moves, in a draw to an idle move within
+ * `depth` moves. Returns 0 if the position after the move has no table. */
 static int goes_on_by(xq_outlook *o, xq_step s, size_t plies, int depth)
 {
     int after = 0;
@@ -865,7 +865,7 @@ static int goes_on_after(xq_outlook *o, xq_step s, size_t plies, int depth)
 }
 
 /* Cost of a move after which the side cannot go on: larger for more repetitions, then for a graver
- * offence. An idle winning move to a new position costs least. */
+ * offence. An idle move to a new position costs 0. */
 static int cost_of(const xq_outlook *o, xq_step s)
 {
     int repeated = occurrences_after(o->game, o->board, s);

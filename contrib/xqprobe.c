@@ -6,10 +6,11 @@
  *     reader      block -> bytes -> code     "Blocks", "Codes"
  *     held sides  two bits a slot            outcomes in memory, for the search
  *
- * A slot is the number of a position in the index. Its digits (axes), slowest first, are the lead (the
- * number of both sides' kings, advisors and elephants, the defenders), the ranks of the groups of
- * identical attackers, and the square of one more attacker, the inner piece. A tile is some
- * consecutive leads; its slots are divided into blocks, which are compressed.
+ * A slot is the number of a position in the index. Its digits (axes), slowest first, are the lead (a
+ * number for the squares of the defenders: kings, advisors and elephants of both sides), the ranks of
+ * the groups of identical attackers, and the place of one more attacker, the inner piece. A rank is the
+ * number of a placement of pieces among all their placements, a place the number of a square in the
+ * area of a piece. A tile is some consecutive leads; its slots are divided into blocks.
  *
  * xqgame.c has moves, and their values at the root.
  */
@@ -144,14 +145,15 @@ typedef struct {
     uint8_t count[SIDES][KINDS];
 } xq_piece_counts;
 
-/* The ranks of one side's king, advisors and elephants. */
+/* The ranks of one side's defenders. */
 typedef struct {
-    int advisors, elephants, size;
-    int16_t rank[KING_AREA][MAX_ADVISOR_RANKS][MAX_ELEPHANT_RANKS]; /* -1 where they overlap */
+    int advisors, elephants, size; /* numbers of pieces, and of ranks */
+    /* by the king's place, and the ranks of advisors and of elephants; -1 where pieces overlap */
+    int16_t rank[KING_AREA][MAX_ADVISOR_RANKS][MAX_ELEPHANT_RANKS];
     int16_t mirror[MAX_DEFENDERS]; /* rank of the mirror image, by rank */
 } xq_defender_ranks;
 
-/* The leads: numbers of both sides' defenders together, in the order of Red's, then of Black's. */
+/* The leads, numbered by the rank of Red's defenders, then of Black's. */
 typedef struct {
     uint32_t count;
     uint32_t base[MAX_DEFENDERS + 1]; /* number of the first lead, by the rank of Red's defenders */
@@ -161,7 +163,7 @@ typedef struct {
     uint32_t *by_black; /* the number in the order of Black's defenders; NULL until needed */
 } xq_lead_numbers;
 
-/* Identical attackers that are ranked together. */
+/* Identical attackers that are ranked together; `size` is the number of ranks. */
 typedef struct {
     int side, kind, count;
     uint64_t size;
@@ -196,13 +198,13 @@ typedef struct {
     xq_slot_index layout;
     int is_wdl; /* a win-draw-loss file: codes are 1 loss, 2 draw, 3 win, and no distances */
     xq_metric metric;
-    int width;
-    uint32_t span;
-    uint32_t block_slots;
-    uint32_t tile_leads;
+    int width;            /* bytes of a code */
+    uint32_t span;        /* codes of wins, and of losses, of each order */
+    uint32_t block_slots; /* slots of a block, except the last one of a tile */
+    uint32_t tile_leads;  /* leads of a tile, except the last one */
     xq_block_map map[SIDES];
-    uint64_t blocks[SIDES];
-    uint32_t constant[SIDES];
+    uint64_t blocks[SIDES];   /* 0 if all codes of the side are `constant` */
+    uint32_t constant[SIDES]; /* 0 if the side has blocks */
     uint64_t first_block; /* number of its first block among all blocks of the set */
     uint64_t *offsets;    /* of every block, and of the end of the last one */
     uint32_t *checks;     /* crc32 of every block, or its code where it has no bytes */
@@ -235,10 +237,10 @@ struct xq_set {
     xq_metric preferred;
     xq_area areas[SIDES][KINDS];
     uint8_t flip[SQUARES], mirror[SQUARES];
-    uint32_t choose[SQUARES + 1][MAX_COUNT + 1];
+    uint32_t choose[SQUARES + 1][MAX_COUNT + 1]; /* binomial coefficients */
     uint32_t crc_table[8][256];
-    xq_defender_ranks *defenders[SIDES][ARMIES];
-    xq_lead_numbers *leads[ARMIES][ARMIES];
+    xq_defender_ranks *defenders[SIDES][ARMIES]; /* by 3 * advisors + elephants; NULL until needed */
+    xq_lead_numbers *leads[ARMIES][ARMIES];      /* likewise, for Red and for Black */
     uint8_t outcome[TRIT_BYTES][TRITS]; /* outcomes in a byte of a win-draw-loss block */
     xq_table_file **tables;
     size_t count, capacity, materials;
@@ -448,7 +450,7 @@ static void add_ranked(const xq_set *set, xq_placement *p, int side, int kind, i
         add_square(p, code_of(side, kind), squares[second]);
 }
 
-/* Place a side's defenders: king's index in its area, ranks of the others; 0 if any overlap. */
+/* Set `p` to a side's defenders, given by the king's place and ranks; 0 if any overlap. */
 static int place_defenders(const xq_set *set, const xq_defender_ranks *d, xq_placement *p, int side, int king,
                            int advisors, int elephants)
 {
@@ -1138,8 +1140,8 @@ static int bears_name(const char *path, const char *name)
     return strcmp(last, name) == 0;
 }
 
-/* Put a checked table into the set, which then owns it. A table of a material that has another of the
- * same kind replaces it, or is freed. */
+/* Put a checked table into the set, which then owns it. If the set has one of this material and kind,
+ * one of the two is freed. */
 static int insert(xq_set *set, xq_table_file *t)
 {
     int men = 0, status = reserve(set);

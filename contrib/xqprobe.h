@@ -5,10 +5,10 @@
  *     tables are added
  *
  * Needs xqprobe.c, xqinternal.h and zstd, and xqgame.c for the root (cc -std=c99 yours.c xqprobe.c
- * xqgame.c -lzstd), or the library that the Makefile makes of them. There is no global state. A set may be used by
- * any number of threads once all tables have been added and held; a reader belongs to one thread
- * at a time. Files are not trusted: damage is reported as XQ_ERR_CORRUPT, and no input
- * causes an access out of bounds. docs/format.md describes the file format.
+ * xqgame.c -lzstd), or the library that the Makefile makes of them. There is no global state. A set may
+ * be used by any number of threads once all tables have been added and held; a reader belongs to one
+ * thread at a time. Files are not trusted: damage is reported as XQ_ERR_CORRUPT, and no input causes an
+ * access out of bounds. docs/format.md describes the file format.
  *
  * Squares are 9 * rank + file: a0, Red's left corner seen from Red, is 0, i9 is 89. Pieces are
  * xq_piece codes. A position is two arrays of equal length, pieces and squares, in any order,
@@ -159,7 +159,7 @@ int xq_add_remote(xq_set *set, int file, uint64_t size);
 /* Add every file of a directory whose name ends in ".xqt", without a "." at its beginning. A file of
  * another rule set or limit on orders is left out without an error. Returns the number of files added,
  * or the error of the first file that could not be added; all others are added nevertheless. XQ_ERR_IO
- * if the directory cannot be read: always without POSIX and Windows, or if compiled with
+ * if the directory cannot be read, as on any system but POSIX and Windows, and if compiled with
  * -DXQ_IN_MEMORY. `xq_skipped` lists what was left out. */
 int xq_add_directory(xq_set *set, const char *path);
 
@@ -189,7 +189,7 @@ xq_summary xq_summary_of(const xq_set *set);
  * `bytes`. Readers of all threads share them: probes of these outcomes are never cold. Returns the
  * number of materials held, or the error of the first table that could not be read. All other tables are
  * held nevertheless, and `xq_skipped` lists those that could not be read. XQ_ERR_MEMORY ends it at once;
- * tables held before stay. Call it before threads start, as the functions that add files. */
+ * tables held before stay. Like the functions that add files, it is called before threads start. */
 int xq_hold(xq_set *set, size_t bytes);
 
 /* One step of `xq_hold`, for a program that may stop between tables: unpack the next table if it fits
@@ -205,8 +205,8 @@ int xq_hold_next(xq_set *set, size_t bytes);
 uint64_t xq_piece_key(int piece);
 
 /* Find a material in the set; NULL without a table, but never NULL if neither side can win, which is a
- * draw without a table. Valid until another table is added. Reads one cache line, so that a search
- * can call it at every node. */
+ * draw without a table. The result is valid until another table is added. Reads one cache line, so that
+ * a search can call it at every node. */
 const xq_material *xq_find(const xq_set *set, uint64_t key);
 
 /* -- probing ------------------------------------------------------------------------------- */
@@ -229,9 +229,8 @@ int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *square
                  int side, int *wdl);
 
 /* Probe the outcome of a position with the given material, only in memory: XQ_ERR_COLD if the disk
- * would have to be read, XQ_ERR_MISSING if `material` is NULL, XQ_ERR_POSITION if it is not the
- * material of the pieces (but all materials without attackers, which are drawn, count as one).
- * Allocates no memory. */
+ * would have to be read, XQ_ERR_MISSING if `material` is NULL, XQ_ERR_POSITION if it is not that of the
+ * pieces (all materials without attackers, which are drawn, count as one). Allocates no memory. */
 int xq_probe_cached(xq_reader *reader, const xq_material *material, const uint8_t *pieces,
                     const uint8_t *squares, size_t count, int side, int *wdl);
 
@@ -262,8 +261,8 @@ typedef struct {
  *     after   the value of the position after it, for the opponent
  *     worth   the value for the moving side: one ply more; 1 or 2 plies if it captures and the
  *             root's table counts to conversion
- *     best    whether it is known to keep the value of the root (docs/values.md, "Best moves"); for no
- *             move if the best one is among several without a table
+ *     best    1 if it is known to keep the value of the root (docs/values.md, "Best moves"), else 0; 0
+ *             for all moves if the best one is among several without a table
  */
 typedef struct {
     uint8_t from, to;
@@ -303,8 +302,8 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
  * offence. Such positions are rare; only there the program should check its choice with a referee,
  * which this reader does not have (`tbgen judge` is one).
  * XQ_ERR_ARGUMENT for an illegal move in `played`. XQ_ERR_MISSING also if no move is known to be best;
- * the status of the moves of `xq_probe_root` shows whose tables are missing. Otherwise as
- * `xq_probe_root`, with its order. */
+ * the status of the moves of `xq_probe_root` shows whose tables are missing. Other statuses, and the
+ * order of the moves, are those of `xq_probe_root`. */
 int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                    int side, const xq_step *played, size_t played_count, xq_value *value,
                    xq_move moves[XQ_MAX_MOVES], size_t *move_count);

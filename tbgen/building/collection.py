@@ -286,5 +286,5 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of `--jobs auto`: `cores`, or 1 for at most `PARALLEL_SECONDS` of jobs."""
+    """Return `cores` for `--jobs auto`, or 1 if the jobs take at most `PARALLEL_SECONDS` in all."""
     return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

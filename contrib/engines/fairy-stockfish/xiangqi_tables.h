@@ -33,7 +33,7 @@ void record_move(const Position &after, Move move);
 bool rank_root_moves(const Position &root, Search::RootMoves &moves);
 
 // Return whether a table has the position, right after a capture; `value` is then its score, for a win
-// below every mate. Positions of as many men as the limit are probed from EGTBProbeDepth on.
+// below every mate. Positions of as many men as the limit are probed from depth EGTBProbeDepth on.
 bool probe(const Position &position, Depth depth, int ply, Value &value);
 
 } // namespace XiangqiTables
