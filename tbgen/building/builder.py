@@ -260,7 +260,7 @@ class Builder:
     def _require_memory(
         self, material: Material, codes: CodeSpace, width: int = 1
     ) -> tuple[MemoryNeed, int]:
-        """Return the memory need of a table, and the memory allowed, in bytes.
+        """Return the `MemoryNeed` of a table, and the bytes of memory allowed.
 
         width : bytes per slot of the solver's planes of captures
 
@@ -283,7 +283,7 @@ class Builder:
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
         """Return storage whose arrays are in memory if they fit, else in files.
 
-        Journals are in a file in any case. `width` and errors are those of `_require_memory`.
+        Journals (`tbgen.retrograde`) are always in files. `width`, errors: as in `_require_memory`.
         """
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
@@ -337,8 +337,8 @@ class Builder:
     ) -> tuple[int, tuple[float, float]]:
         """Solve a table and write its file.
 
-        Returns the size of the file in bytes, and the (wall, CPU) seconds that interrupted builds
-        spent before the checkpoint from which this one resumed, else zeros.
+        Returns the bytes of the file, and the (wall, CPU) seconds that interrupted builds spent
+        before the checkpoint from which this one resumed; (0, 0) if it began anew.
         """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
@@ -401,8 +401,7 @@ class Builder:
     def _lock(self, material: Material) -> Iterator[None]:
         """Context manager: locks a material's tables, and removes temporary files of killed builds.
 
-        Raises `PostponedError` if another build has the lock, and `OSError` if the lock file cannot
-        be written.
+        Raises `PostponedError` if another build has the lock, `OSError` for an unusable lock file.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):

@@ -168,7 +168,7 @@ class FinishedTable:
 
     file_bytes: int
     seconds: Callable[[], float] = lambda: 0.0
-    """Function that returns the build's wall or CPU seconds, the fewer; 0 without a record."""
+    """Function that returns the fewer of the build's wall and CPU seconds; 0 without a record."""
     outcomes: Callable[[], Outcomes | None] = lambda: None
     """Function that returns the outcomes of the table; None if they cannot be read."""
 

@@ -105,9 +105,8 @@ class Exchange:
     def synchronise(self, collection: Collection) -> None:
         """Exchange finished tables with the address, before a build.
 
-        Tables of `collection` that its directory lacks are downloaded, except those to be rebuilt.
-        Then supporting tables of unfinished tables are uploaded, if the address lacks them. Raises
-        the errors of `get`.
+        Downloads tables of `collection` that its directory lacks, except those to be rebuilt. Then
+        uploads supporting tables of unfinished ones that the address lacks. Raises like `get`.
         """
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]

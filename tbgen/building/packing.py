@@ -44,14 +44,12 @@ def pack_table(
 ) -> Packed:
     """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
-    A file is current if it was derived from this table, and stores its blocks, if any, as `plain`
-    requires.
+    A current file was derived from this table, and stores its blocks, if any, as `plain` requires.
 
     plain : store the blocks uncompressed, for memory mapping
     force : replace even a current file
 
-    Raises `OSError`, the errors of reading the table, and `CorruptTableError` if its statistics do
-    not match its positions.
+    Raises `OSError`, the errors of reading the table, and `CorruptTableError` for wrong statistics.
     """
     source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
     path = directory / name.filename

@@ -140,8 +140,7 @@ def _selected(words: Sequence[str], bounds: Bounds, present: _Present) -> list[M
 def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material]:
     """Return the materials of one word: a list `@FILE`, a named set, a pattern or a material.
 
-    The bounds apply to patterns and to sets that are bounds themselves; the caller applies them to
-    all others.
+    Applies the bounds to patterns and to sets that are bounds themselves, and not to other words.
 
     Raises `InputError` for an unknown word, and the errors of `_matching` and `_words_of_file`.
     """

@@ -162,8 +162,7 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; `parts` are the solver's data.
 
-        If writing fails, the old state is kept. A full disk is reported by `note`; other failures
-        raise `OSError`.
+        If writing fails, keeps the old state; raises `OSError`, but reports a full disk by `note`.
         """
         began = time.monotonic()
         try:

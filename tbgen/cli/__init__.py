@@ -11,8 +11,7 @@
     opponent   opponent on the board, played by the engine (`serve`)
 
 All other modules are commands, listed in `GROUPS`. A command reads options, calls the packages
-below, and prints. `tbgen.answers`, shared with the board, has answers about positions, messages and
-exit statuses.
+below, and prints. `tbgen.answers` has answers, messages and exit statuses, also for the board.
 """
 
 from __future__ import annotations

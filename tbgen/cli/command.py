@@ -121,9 +121,8 @@ class _Reporting(click.Command):
     ) -> Any:
         """Run the command line, and exit; overrides click's method.
 
-        Reports errors of the arguments, and errors while a command is loaded; raises bugs. If
-        `standalone_mode` is False, raises all these errors, and returns the command's result or
-        exit status.
+        Reports errors of the arguments, and errors while a command is loaded; raises bugs. If not
+        `standalone_mode`, raises all these errors, and returns the result or exit status.
         """
         _replace_closed_streams()
         never_fail_to_write()
@@ -170,8 +169,7 @@ class Command(_Reporting):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and report its errors; overrides click's method.
 
-        Raises bugs, and usage errors, which `main` reports. A broken pipe only sets the exit
-        status.
+        Raises bugs, and usage errors, which `main` reports. A broken pipe only sets the status.
         """
         try:
             answer = super().invoke(ctx)
@@ -225,9 +223,8 @@ def _main_argument(ctx: click.Context) -> str:
 def _replace_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Otherwise a file opened later could get the descriptor of a closed stream, and receive the
-    stream's output. Reading the new stdin and writing the new stdout fail; text for stderr is
-    discarded.
+    Otherwise a file opened later could get the descriptor of a closed stream, and receive its
+    output. Reading the new stdin and writing the new stdout fail; the new stderr discards text.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

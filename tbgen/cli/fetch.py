@@ -117,8 +117,7 @@ def _fetch_one(
     label : beginning of the lines that report progress
 
     Returns ("fetched", None), ("present", None), or ("failed", failure). Failures are an error of
-    the sources, another file of that name, and a locked table. Other errors, such as a full disk,
-    are raised.
+    the sources, another file of that name, and a locked table. Raises others, as for a full disk.
     """
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file

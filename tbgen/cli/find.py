@@ -137,8 +137,7 @@ def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
     """Write one JSON object to stdout: the positions of a search, or only their number.
 
-    Nothing is written before the search has ended. So after an error stdout has only the object of
-    the error.
+    Nothing is written before the search has ended, so that an error leaves only its own object.
     """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}

@@ -1,7 +1,6 @@
 """Examples in `tbgen` and `tbgen COMMAND --help`, and the pages of docs/ to read next.
 
-Both are in lessons.toml. The tests parse the examples, and run most; docs/commands.md links to the
-pages.
+Both are in lessons.toml. Tests parse the examples and run most; docs/commands.md links the pages.
 """
 
 from __future__ import annotations

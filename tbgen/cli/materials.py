@@ -23,8 +23,7 @@ _MATERIAL = (
 class MaterialChoice:
     """Materials that a user has selected: by words, and by greatest numbers of men and attackers.
 
-    `men` or `attackers` is None if the user gave no such limit. `tbgen.building.sets` parses the
-    words (MATERIAL...).
+    `men` and `attackers` are None if not given. `tbgen.building.sets` parses the words.
     """
 
     words: tuple[str, ...]

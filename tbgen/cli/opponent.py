@@ -43,8 +43,7 @@ class Opponent:
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
         """Return the engine's move after `moves` from `start`.
 
-        Raises `NoReplyError` if the engine cannot be started, does not answer in time, or has no
-        move.
+        Raises `NoReplyError` if the engine cannot be started, has no move, or answers too late.
         """
         game = f"position fen {start.fen}"
         if moves:

@@ -133,8 +133,7 @@ def serve(
 def _shown(url: str, entry: str | None) -> Iterator[None]:
     """Context manager: opens a browser at the board; the server runs inside the context.
 
-    entry : secret address that allows the browser to build tables, opened instead of `url`; None if
-        pages may not build
+    entry : secret address that lets the browser build tables, opened instead of `url`, or None
 
     Other users can read command lines. So instead of `entry` the browser gets the name of a file
     that redirects to it, in a private folder that is removed at the end.
@@ -153,10 +152,11 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-        `new`             the wanted rule set: the requested rules, or `DEFAULT_RULES`
+    The first of these conditions that applies decides the rule set:
+        `new`             the requested rules, or `DEFAULT_RULES`
         tables present    their rule set
-        `needed`          the wanted rule set
-        otherwise         not restricted
+        `needed`          as for `new`
+        none of these     the selection is not restricted
 
     new : whether tables will be built for certain
     needed : whether tables may be built

@@ -165,8 +165,7 @@ def _suggest(proven: list[Material]) -> None:
 def _progress_of(material: Material, line: LiveLine) -> Callable[[str, int, int], None]:
     """Return a function that shows a proof's phase on `line`, and the part of it that is done.
 
-    It also prints a permanent line when a refuted table is searched once more, which may take
-    hours.
+    It also prints a line when a refuted table is searched once more, which may take hours.
     """
     from tbgen.verify.report import ALL_PATTERNS
 
@@ -186,8 +185,8 @@ def _prove_each(
     memory : bytes, 0 for free memory
     quiet : whether to print nothing on stdout
 
-    Prints the reports, and writes and removes certificates unless `prover.certificates` is False. A
-    refuted table is an entry; an error, such as a corrupt file, ends the proofs (`verify_file`).
+    Prints the reports, and writes and removes certificates unless `prover.certificates` is False.
+    Raises the errors of `verify_file`, as for a corrupt file; a refuted table is no error.
     """
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
@@ -309,8 +308,7 @@ def _compare_digests(
     """Compare the digests of tables with a list; return the exit status, 1 if values differ.
 
     against : CSV file of the list; None for the project's own list
-    as_json : whether to print one JSON object; if False, prints the totals, and each listed table
-        that has other contents
+    as_json : whether to print one JSON object, else totals and listed tables with other contents
 
     Raises the errors of reading list and tables.
     """

@@ -80,7 +80,7 @@ class Workshop:
         """Return the cost of building materials and their supporting tables, without finished ones.
 
         Returns None if planning would take long (`_MAX_PLANNED`), or fails with an `InputError` or
-        a `LimitExceededError`. Other errors of planning pass through.
+        a `LimitExceededError`. Raises other errors of planning.
         """
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None

@@ -31,8 +31,7 @@ class Options:
 
     `hash` is in MiB. `paths` are the directories of tables; `useegtb` switches tables on. `multipv`
     is the number of lines to report. `rules` names a member of `Rules`. `usemillisec`: UCCI's times
-    are milliseconds, not seconds. `variant` is the value of `UCI_Variant`, empty until a GUI sets
-    it.
+    are milliseconds, not seconds. `variant` is the `UCI_Variant` that a GUI has set, else empty.
     """
 
     hash: int = 16
@@ -57,9 +56,8 @@ class Options:
     def set(self, name: str, value: str) -> bool:
         """Set an option; return False for an unknown name, else True.
 
-        An empty value (also `<empty>` or `null`) of another engine's option, `SyzygyPath` or
-        `XiangqiTablePath`, changes nothing. An invalid value changes nothing, and raises
-        `ValueError`.
+        Nothing changes for an empty value (also `<empty>` or `null`) of `SyzygyPath` and
+        `XiangqiTablePath`, options of other engines. Raises `ValueError` for an invalid value.
         """
         key = "".join(name.lower().replace("_", " ").split())
         if key not in _PARSERS:
@@ -141,9 +139,8 @@ _PARSERS: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "repetitionrule": ("rules", _repetition_rule),
     "ucivariant": ("variant", _variant),
 }
-"""Field of `Options` and parser of each option. A parser takes the option's name and value, and
-returns the field's new value, or None to keep the old one. It raises `ValueError` for an invalid
-value.
+"""Field of `Options` and parser of each option. A parser takes the option's name and value; returns
+the field's new value, None to keep the old one; and raises `ValueError` for an invalid value.
 """
 
 

@@ -90,8 +90,7 @@ class EngineProtocol:
     def refuse(self, reason: str) -> None:
         """Write a note that gives the reason why a line was not read.
 
-        The line may have been a `position`, so `go` is answered without a move until the next valid
-        `position`.
+        It may have been a `position`: until a valid one, `go` is answered without a move.
         """
         self._refused = True
         self.note(reason)
@@ -126,8 +125,7 @@ class EngineProtocol:
     def do_position(self, words: Sequence[str]) -> None:
         """Set the current game from the words of a `position` command.
 
-        Raises `InputError` for invalid words; `go` is then answered without a move, until a valid
-        `position` follows.
+        Raises `InputError` for invalid words. Until a valid `position`, `go` then gets no move.
         """
         self._refused = True
         self.game = Game.read(words, self.notation, self.game)

@@ -48,9 +48,8 @@ class EngineTables:
 
         rules : name of the rule set
 
-        Sets `tables` and `problems`. The open tables are kept if both arguments are those of the
-        last call, and either `is_current` is true, or no directory has changed and no table was
-        left out.
+        Sets `tables` and `problems`. Keeps the open tables if both arguments are those of the last
+        call, and `is_current` is true, or no directory has changed and no table was left out.
         """
         named = directories, rules
         if named == self._named and self.is_current:

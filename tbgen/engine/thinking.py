@@ -203,8 +203,7 @@ class Thinker:
         preparation : thread of `get_ready`, None if it does not run; the clock starts after its
             end, or once the search is stopped
 
-        With `infinite` an answer is written only after `stop`, with `ponder` only after `stop` or
-        `ponder_hit`.
+        An answer waits for `stop` with `infinite`, and for `stop` or `ponder_hit` with `ponder`.
         """
         if preparation is not None:
             while preparation.is_alive() and not self._stopped.is_set():

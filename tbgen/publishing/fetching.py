@@ -48,9 +48,8 @@ TRIES = 10
 """Maximum number of times that all sources are tried for one file."""
 
 RETRY_BYTES = 1 << 19
-"""Minimum number of bytes that a try of all sources must add to the file for another try.
-
-It is more than a slow server sends before its connection is shut down (`sources`).
+"""Minimum number of bytes that a try of all sources must add to the file for another try: more than
+a slow server sends before its connection is shut down (`sources`).
 """
 
 PAUSE_SECONDS = 1.0
@@ -117,9 +116,8 @@ def fetch(
     or kept, a certificate about it gets the table's time of modification, which records that the
     table's bytes were checked (`tbgen.tables.proofs`).
 
-    Raises `FetchError` if a table of that name has other contents or is damaged, or if no source
-    provides the file; `BlockingIOError` if a build or another download has locked the table; and
-    `OSError`.
+    Raises `OSError`; `FetchError` if a table of that name is damaged or has other contents, or if
+    no source provides the file; `BlockingIOError` if a build or download has locked the table.
     """
     path = directory / entry.file
     table = entry.table
@@ -236,8 +234,7 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     If the hash shows that the earlier bytes are wrong, the whole file is downloaded. Raises
     `SourceError` if the source sends fewer bytes than the index says, and like `Source.reading`;
     `_WrongContentError` if its file is longer or has another hash; and `OSError` if `part` cannot
-    be written. After a `_WrongContentError`, `part` has its earlier bytes, or none if those are
-    wrong.
+    be written. A `_WrongContentError` leaves the earlier bytes in `part`, none if they are wrong.
     """
     earlier = part.seek(0, os.SEEK_END)
     if earlier == entry.bytes and _is_complete(part, entry):
@@ -282,8 +279,7 @@ def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) ->
     """Return whether a source's file has the right hash; if so, the beginning of `part` is wrong.
 
     `part` is a complete file with a wrong hash. Its first `earlier` bytes are of earlier downloads,
-    the others of this source. So only the first `earlier` bytes are read again from the source.
-    Raises `SourceError`.
+    the others of this source. So only the former are read from the source. Raises `SourceError`.
     """
     digest, left = hashlib.sha256(), earlier
     with source.reading(entry.file, 0) as (stream, _):

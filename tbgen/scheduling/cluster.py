@@ -181,8 +181,7 @@ class Cluster(Executor):
         """Wait until a future is done, at most `timeout` or `_CHECK_SECONDS`; return those done.
 
         If the scheduler is lost, waits for a new one, postpones the jobs of all futures and returns
-        an empty set. Raises `OSError` if no new scheduler is reached, and `InputError` for a new
-        worker of another version.
+        an empty set. Raises `OSError` without a new scheduler, `InputError` like `_check_versions`.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
@@ -254,8 +253,7 @@ def _complete(local: Future[Any], remote: Any) -> None:
 def _local_cluster(address: str, memory: int) -> Any:
     """Start the cluster of an address `local:N`: N processes, each with an N-th of `memory` bytes.
 
-    Raises `InputError` for another address, if a package is missing, and if the processes do not
-    start.
+    Raises `InputError` for another address, a missing package, and processes that do not start.
     """
     match = _LOCAL.fullmatch(address)
     if match is None:

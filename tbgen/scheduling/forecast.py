@@ -25,9 +25,7 @@ of the estimated seconds of all jobs, or the second constant if that is more.
 """
 
 _OVERDUE_SHARE = 0.1
-"""Least assumed remaining time of a running job, as a share of its time so far; a job may take
-longer than its estimate.
-"""
+"""Least remaining time assumed for a running job, which may be overdue, as a share of its age."""
 
 
 class Simulated(InProcess):
@@ -105,8 +103,7 @@ def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simu
 class Forecast(Observer):
     """Observer of a run that estimates its remaining seconds.
 
-    Results of jobs must have an attribute `seconds`, the time that the job took; 0 if there was
-    nothing to do.
+    Results of jobs must have an attribute `seconds`: the time taken, 0 if there was nothing to do.
 
     jobs : the jobs of the run with their estimated seconds
     slots, memory : as for `simulate`

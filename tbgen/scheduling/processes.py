@@ -204,8 +204,7 @@ def _call(message: bytes) -> Any:
 def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
     """Put received jobs on a queue, until an empty message; then interrupt the main thread.
 
-    The end of the connection counts as an empty message. The process ends after `GRACE_SECONDS` at
-    the latest.
+    The end of the connection counts as an empty message. Ends the process after `GRACE_SECONDS`.
     """
     while True:
         try:

@@ -178,8 +178,7 @@ def run(
     keep_going : after a failure, continue with jobs that do not depend on the failed one. If False,
         no further job is started after a failure, and running jobs are finished
 
-    Raises `graphlib.CycleError` if prerequisites form a cycle, and the errors of the executor and
-    the observer.
+    Raises `graphlib.CycleError` if prerequisites form a cycle, and errors of executor and observer.
     """
     queue = ReadyQueue(jobs, executor.memory)
     outcome = Outcome()

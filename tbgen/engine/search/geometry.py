@@ -91,7 +91,7 @@ squares up to the first piece or the edge; at `FIRST_SHIFT` and `SECOND_SHIFT` a
 the first and of the second piece, 0 without a piece.
 """
 WAY_SHIFT = 12
-"""Bits by which the sight in a line's second direction is shifted: one integer holds both."""
+"""Shift of the sight in a line's second direction: one integer holds the sights in both."""
 
 
 def _directions() -> NDArray[np.int8]:

@@ -5,8 +5,8 @@ Proofs are tried with few pieces on the board, where wins by the repetition rule
 proofs small. A successful proof gives the moves for the rest of the game, also in a winning loop,
 where a search would judge repetitions.
 
-Parameter `state` of the methods: array (n,) of records (`state.STATE`), set up for a search; only
-the first record is used.
+Parameter `state` of the methods: array (n,) of records (`state.STATE`), the first set up for a
+search; the others are not used.
 """
 
 from __future__ import annotations
@@ -101,8 +101,7 @@ class Prover:
 
         All positions of the game since the root of the proof must be won nodes of its graph. All
         earlier positions, back to the last capture or pawn's advance, must be missing from the
-        graph or lost in it, so that no move of the proof leads to them. `prove` has marked those
-        before its root as lost.
+        graph or lost in it (as `prove` marks those before its root), so that no move leads to them.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:

@@ -38,8 +38,8 @@ from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""`_WINDOW`: half-width of the first aspiration window. `_WIDEST`: half-width from which on a bound
-that the score has reached is replaced by an infinite one.
+"""`_WINDOW`: half-width of the first aspiration window. From half-width `_WIDEST` on, a bound that
+the score has reached becomes infinite.
 """
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Number of hash table entries that `allocate` covers between two calls of `ended` (16 MiB), and
@@ -57,7 +57,7 @@ _WXF = RuleSet(Rules.WXF)
 
 @contextlib.contextmanager
 def _compiling(kernels: str) -> Iterator[None]:
-    """Context that holds the lock of the kernel cache while the body compiles kernels.
+    """Context manager: holds the lock of the kernel cache while the body compiles kernels.
 
     kernels : name of the set of kernels; a set that was compiled before is loaded without the lock,
         which another process may hold for minutes
@@ -267,7 +267,7 @@ class Searcher:
 
     @contextlib.contextmanager
     def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
-        """Context in which the other threads search the root; leaving it stops these threads.
+        """Context manager: the other threads search the root inside, and are stopped at the end.
 
         The first, third and so on of them search one ply deeper than `depth`.
         """
@@ -296,8 +296,7 @@ class Searcher:
         root_moves : int32 (n,), inout; the moves `source << 7 | target`; the first moves of the
             lines are moved to the front
 
-        Each search leaves out the first moves of the lines already found. A stopped search may find
-        fewer.
+        Each search leaves out the first moves of earlier lines. A stopped search may find fewer.
         """
         state, found = self._states[:1], []
         for first in range(lines):

@@ -105,8 +105,7 @@ def reduction(state, row, depth, searched, move, narrow):
     """Return the number of plies by which the first search of a late move is shortened.
 
     Quiet moves and losing captures are late after the first two moves of a node. Returns 0 for
-    other moves, below depth 2 and in full width. The move has been made: row + 1 has the position
-    after it.
+    other moves, below depth 2 and in full width. Row + 1 has the position after the move.
 
     narrow : bool; a null window: not on the principal variation
     """

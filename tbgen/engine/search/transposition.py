@@ -35,8 +35,7 @@ _LINE_NUMBERS = 8
 def new_table(mebibytes: int) -> NDArray[np.int64]:
     """Return an empty table, aligned to cache lines.
 
-    The number of entries is the largest power of two that fits into `mebibytes` MiB; for 0 MiB it
-    is 2 (one bucket).
+    The number of entries is the largest power of two that fits into `mebibytes` MiB, at least 2.
     """
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
     memory = np.zeros(2 * entries + _LINE_NUMBERS, np.int64)
