@@ -658,7 +658,8 @@ static void attacker_digits(const xq_set *set, const xq_slot_index *l, const xq_
     }
 }
 
-/* Write the digits of the slot of a placement, which is of this material and has no overlaps. */
+/* Write the digits of a placement's slot: its own or those of its mirror image, the smaller ones. The
+ * placement is of this material, and has no overlaps. */
 static void digits_of(const xq_set *set, const xq_slot_index *l, const xq_placement *p, xq_digits *d)
 {
     int rank[SIDES], image[SIDES];

@@ -283,7 +283,7 @@ class Builder:
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
         """Return storage whose arrays are in memory if they fit, else in files.
 
-        Journals (`tbgen.retrograde`) are always in files. `width`, errors: as in `_require_memory`.
+        Journals (`tbgen.retrograde`) are always in a file. `width`, errors: as `_require_memory`.
         """
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:

@@ -1,8 +1,6 @@
 """Build of many tables at once: jobs of `tbgen.scheduling`, in processes or on a cluster.
 
-    work, plan  ->  jobs: memory, seconds  ->  `tbgen.scheduling`  ->  processes here, or dask's
-                                                     |
-                    a `Builder` of one table  <------+   in each of them
+    work, plan  ->  jobs  ->  `tbgen.scheduling`  ->  processes, own or dask's: a `Builder` in each
 
 The planned memory of each table, and a margin, are reserved for it. The fewer tables run at once,
 the more threads each has. Finished tables are checked in this process, so that workers start only

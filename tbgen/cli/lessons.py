@@ -25,7 +25,7 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 
 
 WHICH_TABLES = "tables", "rules", "orders", "minor_chases"
-"""Parameters of commands that tell where tables are, and for which rule set."""
+"""Parameters of commands that select tables: the directory, and the rule set."""
 
 
 class Lesson(NamedTuple):

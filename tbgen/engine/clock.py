@@ -12,8 +12,8 @@ from typing import NamedTuple
 from tbgen.indexing import Move
 
 OVERHEAD_SECONDS = 0.03
-"""Seconds for communication between GUI and engine, subtracted from the remaining time or from the
-time for the move (`movetime`), of the latter at most half.
+"""Seconds for communication between GUI and engine. They are subtracted from the remaining time, or
+from the time for one move (`movetime`), but at most half of the latter.
 """
 
 MAX_SECONDS = 1e6

@@ -3,9 +3,9 @@
 
     settle          outcomes of nodes from those of their children
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
-                    move of the defender is a check that stays in the set or leads to a won node,
-                    and the attacker has an answer that is no check and stays in the set, or a
-                    move to a won node         (docs/values.md, "Patterns, exactly")
+                    move of the defender, and some move of the attacker, stays in the set or leads
+                    to a won node; moves inside the set are checks if by the defender, and no
+                    checks if by the attacker  (docs/values.md, "Patterns, exactly")
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 

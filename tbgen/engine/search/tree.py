@@ -185,7 +185,7 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return the score of a position, and store its principal variation in `pv[ply]`."""
+    """Return a node's score (module's docstring); store its principal variation in `pv[ply]`."""
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
