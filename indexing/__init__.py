@@ -1,6 +1,6 @@
 """Squares where pieces may stand, and the index of each placement.
 
-    material  ->  placement groups  ->  layout: (lead, mids, inner)  ->  index
+    material  ->  placement groups  ->  layout: (lead, mid, inner)  ->  index
 
     squares, material, position, move   a board, an endgame, a position (FEN), a move
     rulesets          repetition rules as data
@@ -17,7 +17,7 @@ The package has neither values nor files nor rules of movement, and does not imp
 Vocabulary
     defenders    king, advisors and elephants
     attackers    rooks, knights, cannons and pawns, which can cross the river
-    placement    the squares of some pieces
+    placement    the squares of some pieces; its number among all of theirs is its *rank*
     slot         number of a position in the index; of a single piece: index of its square in its
                  area (`squares.area`)
     lead         number of a placement of both sides' defenders; mirror images share one number,

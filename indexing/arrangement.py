@@ -52,8 +52,7 @@ AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = range(3)
 """Indices of words within the part of one axis in the descriptor: divisor, size, stride.
 
 The coordinate on the axis is (slot within its lead) // divisor % size. The stride is the distance
-in the file, in slots, of neighbours on the axis in a full tile; the next word is that in the last
-tile.
+in the file, in slots, of neighbours on the axis in a full tile; the next word is for the last tile.
 """
 AXIS_WORDS = 4
 
@@ -82,9 +81,9 @@ class Arrangement:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements for tiles of at most `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead, even if a lead has more slots than that. If tiles have one lead,
-    all orders of leads give the same blocks. Then only arrangements with leads in index order and
-    as slowest axis are listed.
+    A tile has at least one lead, even if the lead has more slots. With one lead per tile, neither
+    the order of the leads nor the place of the lead axis changes a block's content; then the leads
+    are in index order, and their axis is the slowest.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -228,7 +227,7 @@ class BlockMap:
     def block_in_file_order(self, tile: int, codes: NDArray[Any], number: int) -> NDArray[Any]:
         """Return the codes of block `number` of a tile, counted from 0 in the tile.
 
-        The result is a part of `to_file_order(tile, codes)`, without reordering the whole tile.
+        Equal to that part of `to_file_order(tile, codes)`, but does not reorder the whole tile.
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)

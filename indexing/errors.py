@@ -42,16 +42,16 @@ def printable(text: str) -> str:
 def excerpt(text: str, length: int = 40) -> str:
     """Return `text` in quotes, on one line, for error messages.
 
-    Runs of blanks and line breaks become one blank; at both ends they are removed, unless the text
-    has nothing else. Other characters are escaped as by `printable`. A longer result than `length`
-    characters is cut, and ends in `...`.
+    Each run of white space becomes one blank, and is removed at both ends; of a text of white space
+    alone, the first character is kept. The rest is escaped as by `printable`. A result longer than
+    `length` is cut to `length` characters, the last three of them `...`.
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
 def require_text(value: object, noun: str, error: type[InputError], hint: str) -> None:
-    """Raise `error` with `hint` if `value` is no string; `noun` is what the string should name."""
+    """Raise `error` with `hint` if `value` is no string; its message says that it is no `noun`."""
     if not isinstance(value, str):
         raise error(f"a value of type {type(value).__name__} is no {noun}", hint)
 
@@ -59,7 +59,7 @@ def require_text(value: object, noun: str, error: type[InputError], hint: str) -
 def enum_member(kind: type[Named], name: str | int) -> Named:
     """Return the member of `kind` whose value, or whose name in lower case, is `name`.
 
-    Synonyms that `kind` accepts as values count, too. Raises `InputError`, which lists the members.
+    Synonyms that `kind(name)` accepts are allowed. Raises `InputError`, which lists the members.
     """
     try:
         return kind(name)

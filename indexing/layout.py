@@ -2,8 +2,8 @@
 
     slot = (lead * mids + mid) * inner_size + inner
 
-    lead    number of a placement of both sides' defenders (kings, advisors and elephants); of two
-            mirror images only one has a lead
+    lead    number of a placement of both sides' defenders (kings, advisors and elephants); two
+            mirror images share one lead
     mid     number of a placement of the attackers except one: mixed radix over their groups of
             identical pieces, first group slowest
     inner   slot of the one attacker left, the inner piece: 0 to 89, or 0 to 54 for a pawn; 0 if
@@ -11,8 +11,8 @@
 
 A *row* is a (lead, mid): all positions that differ in the inner piece alone. One slot number serves
 both sides to move. *Holes* are slots without a canonical placement: pieces overlap, or another slot
-holds the mirror image (of a self-mirrored lead) or the exchanged twins (the inner piece and another
-of its side and type).
+stands for the position, with the mirror image (of a self-mirrored lead) or with the inner piece and
+a twin (a piece of its side and type) exchanged.
 
 The mirror rule: w and b are the ranks of Red's and Black's defenders, w' and b' those of their
 mirror images. A placement is replaced by its mirror image if (w', b') < (w, b), or if the pairs are
@@ -42,7 +42,7 @@ MAX_SLOTS = 1 << 62
 """Upper bound on slots, which are numbered by signed 64-bit integers."""
 
 _AREAS = np.zeros(16 * SQUARES, np.bool_)
-"""bool (16 * 90,): whether a piece may stand on a square, at 90 * piece code + square."""
+"""bool (16 * 90,): entry 90 * piece code + square is True if the piece may stand there."""
 for _side in Side:
     for _kind in PieceType:
         _AREAS[piece_code(_side, _kind) * SQUARES + np.array(area(_side, _kind))] = True
@@ -67,9 +67,9 @@ def choose_inner(armies: tuple[Army, Army]) -> Group | None:
 class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `inner` is the inner piece as a group of one, or None. `reduced` is True if of two mirror images
-    of the defenders only one has a lead. `Layout.of` makes the layout of a table, `views` those of
-    the solver for positions after a capture.
+    `inner` is the inner piece as a group of one, or None. If `reduced`, two mirror images of the
+    defenders share one lead. `Layout.of` returns the layout of a table, `views` those in which the
+    solver looks up captures.
     """
 
     armies: tuple[Army, Army]
@@ -84,9 +84,9 @@ class Layout:
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """List the layouts in which the solver looks up captures of a piece of `side` and `kind`.
 
-        The table after the capture may exchange the colours and have another inner piece. A view
-        keeps colours, inner piece and mid groups in this layout's order. So one row of a view has
-        the results of one capture for all squares of the inner piece.
+        A *view* is a layout of the armies after the capture with this layout's colours, inner piece
+        and order of mid groups, which the table of these armies need not have. So one row of a view
+        has the results of one capture for all squares of the inner piece.
 
         In the view for captures of the inner piece, `inner` is None. There are two views if both
         the inner piece and a twin can be captured, else one. In the view for captures of a
@@ -228,8 +228,7 @@ class Layout:
     def piece_codes(self) -> tuple[int, ...]:
         """Piece codes in the order in which functions of `slots.py` take squares.
 
-        Red's king, advisors and elephants come first, then Black's, the mid groups, and the inner
-        piece.
+        Red's king, advisors and elephants come first, then Black's, mid groups, and inner piece.
         """
         codes = [code for defenders in self.defenders for code in defenders.codes]
         for group in self.groups:
@@ -408,8 +407,7 @@ class Layout:
     def position(self, slot: int, side: Side) -> Position | None:
         """Return the position of a slot with `side` to move; None if two pieces share a square.
 
-        For any other hole, the position has another slot. Raises `IndexError` for a number that is
-        no slot.
+        Any other hole gives a position of another slot. `slot` out of range raises `IndexError`.
         """
         if not 0 <= slot < self.slots:
             raise IndexError(f"slot {slot} of {self.slots}")

@@ -4,8 +4,7 @@
 
 Both numbers of placements are counted without enumerating the index. All placements of the
 defenders are enumerated. Of the attackers, only pawns are restricted to part of the board, so the
-board is divided into four regions: squares of red pawns only, of black pawns only, of both, and of
-neither.
+board has four regions: squares of red pawns only, of black pawns only, of both, and of neither.
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area, mirror_square
 
 Counts = tuple[int, ...]
-"""Eight numbers: single squares in each of the four regions, then mirror pairs of squares in each.
-"""
+"""Numbers of single squares in the four regions (`_region`), then of mirror pairs of squares."""
 _REGIONS, _BOTH = 4, 2
 
 Groups = tuple[tuple[int, int | None], ...]
-"""For each group of identical attackers: number of pieces, and region that only these pawns enter.
+"""(number of pieces, own region) of each group of identical attackers, pawns first.
 
-The region (`_region`) is None for attackers other than pawns; these follow the pawns.
+The own region (`_region`) of pawns is the one that only they may enter; other attackers have None.
 """
 
 

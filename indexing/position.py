@@ -62,7 +62,7 @@ class Position:
     _AREAS: ClassVar[Mapping[int, frozenset[int]]] = {
         piece_code(side, kind): frozenset(area(side, kind)) for side in Side for kind in PieceType
     }
-    """Squares where a piece may stand, by piece code; more of them in the referee's diagrams."""
+    """Squares where a piece may stand, by piece code; the subclass `Diagram` allows more."""
 
     def __post_init__(self) -> None:
         """Convert `board` to bytes and `side` to a `Side`, and check them.

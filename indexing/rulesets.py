@@ -149,7 +149,7 @@ class Rules(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Rules:
-        """Return the set of a synonym such as `asian`; raises `InputError`, which lists names."""
+        """Return the rule set of a synonym, such as `asian`; raises `InputError` with all names."""
         if str(value) in SYNONYMS:
             return SYNONYMS[str(value)]
         names = ", ".join([*cls, *SYNONYMS])

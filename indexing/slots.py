@@ -1,8 +1,7 @@
 """The index of one position: squares -> slot, and back.
 
 The scalar functions below read a *descriptor*, their parameter `d`: a flat integer array that
-describes a layout completely (`Layout.descriptor`). So plain Python and compiled kernels share one
-definition.
+describes a layout completely (`Layout.descriptor`). So plain Python and kernels share the code.
 
     0                  the words named below: sizes, and the offsets of tables
     FIRST_GROUP        `GROUP_WORDS` for each mid group, `MAX_GROUPS` of them
@@ -10,8 +9,8 @@ definition.
     CHOOSE             binomial coefficients (n < 91, k < 6)
     ...                tables of this layout, concatenated
 
-A *mid group* is a group of identical attackers (`groups`), without the inner piece. Identical
-pieces may be in any order.
+A *mid group* is a group of identical attackers (`groups`), without the inner piece. The parameter
+`squares` may have identical pieces in any order.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ PIECES, REDUCED, MIDS, INNER_SIZE, GROUPS, TWIN, RED = range(7)
 """Indices of words in the descriptor.
 
 PIECES, MIDS, GROUPS : number of pieces, of mids per lead, and of mid groups
-REDUCED : 1 if of two mirror images of the defenders only one has a lead, else 0
+REDUCED : 1 if a placement of the defenders and its mirror image share one lead, else 0
 INNER_SIZE : slots per row, 1 without an inner piece
-TWIN : number of the mid group with the inner piece's side and kind, -1 if there is none
+TWIN : index of the mid group with the inner piece's side and kind, -1 if there is none
 RED : first of Red's `SIDE_WORDS` words (listed below); Black's follow
 """
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR, SIDE_WORDS = range(7)
@@ -70,8 +69,7 @@ MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Piece types as plain integers: for `PieceType` members, numba would compile `group_rank` again.
-"""
+"""Piece types as plain integers: numba would compile `group_rank` again for `PieceType` members."""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
@@ -88,8 +86,7 @@ def group_rank(
     The squares may be in any order.
 
     count : int, number of pieces
-    vacated, taken : int, the piece on `vacated` counts as standing on `taken`, both squares after
-        mirroring; -1 for none
+    vacated, taken : int, squares after mirroring, or -1; a piece on `vacated` ranks as on `taken`
     """
     table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
     rank = 0
@@ -171,10 +168,10 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
     """Return the lead of the defenders' placement, and two bools.
 
-    If leads are reduced, a placement and its mirror image have one lead (mirror rule, `layout`).
+    If d[REDUCED], a placement and its mirror image share one lead (mirror rule, module `layout`).
     The first bool is True if the lead is that of the mirror image: attackers must then be mirrored,
     too. The second is True if the placement is its own mirror image: mirroring the attackers alone
-    then gives an equal position. If leads are not reduced, both are False.
+    then gives an equal position. Without d[REDUCED], both are False.
 
     w, b : int, ranks of Red's and Black's defenders; or int64 (n,) in plain Python, where the
         results are arrays, too

@@ -5,7 +5,7 @@
     rank 0   0  1  2  3  4  5  6  7  8     Red's back rank
     file     a  b  c  d  e  f  g  h  i     square = 9 * rank + file
 
-The *area* of a piece has the squares where it can ever stand. Moves are in `tbgen.rules`.
+The *area* of a piece is the set of squares where it can ever stand. Moves are in `tbgen.rules`.
 """
 
 from __future__ import annotations
