@@ -35,8 +35,7 @@ def look_up(
     sides : (boards,), 0 Red or 1 Black to move
     file_of : returns the open file of a material
 
-    Raises like `checked`, `InputError` for boards that are no positions, and errors of `file_of`
-    and of reading.
+    Raises like `checked`, `file_of` and reading, and `InputError` for boards that are no positions.
     """
     boards, sides = checked(boards, sides)
     occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers
@@ -66,8 +65,7 @@ def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[
     """Return boards, uint8 (n, 90), and sides to move, int64 (n,), with contiguous memory.
 
     Raises `InputError` for another number of sides than boards, and for sides other than 0 and 1;
-    `PositionError` for codes that no byte holds; `ValueError` if the number of squares is no
-    multiple of 90.
+    `PositionError` for codes that no byte holds; `ValueError` unless 90 divides the boards' size.
     """
     given, numbers = np.asarray(boards).reshape(-1, SQUARES), np.asarray(sides)
     with np.errstate(invalid="ignore"):  # NaN, too, is found below: it differs from every byte

@@ -6,8 +6,7 @@
 (`wdl.py`), which interpret codes and metadata.
 
 Files are untrusted. Sizes are checked against the size of the file and the index of its material,
-bytes against checksums, and decompressed blocks against their size. A mismatch raises
-`CorruptTableError`.
+bytes against checksums, decompressed blocks against their size. Faults raise `CorruptTableError`.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ READ_BYTES = 1 << 26
 class _Descriptor:
     """An open file, closed when the last reference to this object is dropped.
 
-    A read holds a reference, so that `BlockFile.close` in another thread does not close the file
-    during the read.
+    A read holds a reference, so `BlockFile.close` in another thread does not close the file then.
     """
 
     def __init__(self, path: Path) -> None:
@@ -234,8 +232,7 @@ class BlockFile(Generic[Spec]):
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
         """Verify the blocks without an entry in `digests`, and then the digest of the whole file.
 
-        digests : inout, SHA-256 of the content of each block, b"" for a block that has not been
-            read
+        digests : inout, SHA-256 of the content of each block, b"" for a block not yet read
 
         All entries are set afterwards. Raises `CorruptTableError` and `OSError`.
         """
@@ -293,8 +290,7 @@ class BlockFile(Generic[Spec]):
     def place(self, position: Position) -> tuple[Side, int]:
         """Return side to move and slot of a position, in the colours of the file.
 
-        Colours are exchanged if `position.is_swapped`. Raises `InputError` unless the position has
-        the file's material.
+        Colours are exchanged if `position.is_swapped`. Raises `InputError` for another material.
         """
         if position.is_swapped:
             position = position.swapped()

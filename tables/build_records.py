@@ -28,10 +28,7 @@ def build_record_path(table: Path) -> Path:
 
 
 def write_build_record(table: Path, record: dict[str, float]) -> None:
-    """Write the `RECORD_FIELDS` in `record` as the build record of the file `table`.
-
-    Raises `OSError`.
-    """
+    """Write the `RECORD_FIELDS` in `record` as the build record of `table`; raises `OSError`."""
     with replacing(build_record_path(table)) as file:
         file.write((json.dumps(record, sort_keys=True) + "\n").encode())
 

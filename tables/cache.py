@@ -19,7 +19,7 @@ Key = tuple[FileIdentity, int]
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """Statistics of a cache; `bytes` is the size of its `blocks`, `budget` the limit on it."""
+    """Statistics of a cache: `blocks` is their number, `bytes` their size, `budget` its limit."""
 
     hits: int
     misses: int

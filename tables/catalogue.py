@@ -17,8 +17,7 @@ class Catalogue:
     """Paths of table and win-draw-loss files by name, of any rules.
 
     `choice` restricts the rule sets to choose among. `metric` chooses between two tables of one
-    material; None if the user has not chosen. Raises `InputError` for a choice that no rule set
-    satisfies.
+    material; None if the user has not chosen. Raises `InputError` if no rule set fits `choice`.
     """
 
     def __init__(self, choice: RuleChoice, metric: Metric | None) -> None:

@@ -6,8 +6,7 @@
 
 A certificate identifies contents by digests and tables by names, not paths, so it also holds in a
 copy of the directory. Its file gets the modification time of the table: equal times are a cheap
-sign that the table has not been written since. Certificates are not signed: anyone who can change a
-table can forge one.
+sign that the table has not been written since. Certificates are unsigned, so they can be forged.
 """
 
 from __future__ import annotations

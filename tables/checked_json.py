@@ -139,8 +139,7 @@ def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
 
     versions : members that are no fields, with their required values
 
-    A field that is a tuple of dataclasses is a list in the text. Other members are ignored. Raises
-    `SchemaError`.
+    A tuple of dataclasses is a list in the text. Other members are ignored. Raises `SchemaError`.
     """
     checks, lists = _checks(kind)  # type: ignore[arg-type]
     found = parse_object(text, lists)

@@ -7,11 +7,11 @@ the axes within a tile. Two rounds compare arrangements:
     a few blocks    of each possible arrangement
     more blocks     of the best few arrangements
 
-The sampled blocks are spread over the tiles, and over the places in a tile. Unless all blocks are
-sampled, the sampled tiles have other leads in one order of leads than in the other, and may be
-easier to compress. So if both orders compete, the compressed size of a sample is divided by the
-*size of its leads*: the sum, over all leads in the sampled tiles, of the compressed size of the
-lead, or of its first block if it has more slots.
+The sampled blocks are spread over the tiles, and over the places in a tile. The two orders of leads
+(`Arrangement.by_black`) put different leads into the sampled tiles, unless all blocks are sampled.
+The leads of one order may be easier to compress. So if both orders compete, the compressed size of
+a sample is divided by the *size of its leads*: the sum, over all leads in the sampled tiles, of the
+compressed size of the lead, or of its first `block_slots` slots.
 
 The calling thread does all work, since handing over a block takes about as long as compressing it.
 """
@@ -75,8 +75,8 @@ def _compare(
 ) -> dict[Arrangement, float]:
     """Return a measure of the compressed size of a sample of `blocks` blocks, by arrangement.
 
-    The measure is the compressed size in bytes, or this divided by the *size of the leads* as in
-    the module docstring.
+    The measure is the compressed size in bytes. If both orders of leads compete, it is divided by
+    the *size of its leads* (module docstring).
 
     maps : one for each arrangement to compare
     read : returns the codes of a tile, in the order of `BlockMap.runs`

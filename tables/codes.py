@@ -148,9 +148,9 @@ class CodeSpace:
 def value_columns(
     codes: NDArray[Any], space: CodeSpace
 ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return outcomes int8, orders and plies uint32, each (n,), as `decode` for each code.
+    """Return the parts of `decode` of each code: outcomes int8, orders and plies uint32, all (n,).
 
-    codes : (n,), none of them 0; a draw has order 0 and 0 plies
+    codes : (n,), none of them 0
     """
     if space.width <= 2 and len(codes) > space.top + 1:
         known = value_columns(np.arange(space.top + 1), space)

@@ -16,7 +16,7 @@ class TablebaseError(Exception):
     """Base class of errors of tables and of probing."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return class, `args` and attributes for pickle, as `__init__` has other parameters."""
+        """Pickle class, `args` and attributes: `__init__` has other parameters than `args`."""
         return partial(type(self).__new__, type(self)), self.args, vars(self)
 
 

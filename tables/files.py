@@ -124,9 +124,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file, which replaces `path` when the `with` block ends, complete and synced.
 
     A link at `path` is replaced, too. On any error the new file is removed, and an existing file
-    stays unchanged. Leftovers of killed processes for `path` are removed. Raises `OSError`, which
-    names `path` if the disk is full or the folder is missing; errors in the `with` block pass
-    through.
+    stays unchanged. Leftovers of killed processes for `path` are removed. Raises errors of the
+    `with` block, and `OSError`, which names `path` if the disk is full or the folder is missing.
     """
     remove_leftovers(path.parent, (path.name,))
     file, temporary = _locked_temporary(path)
@@ -147,8 +146,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
     """Yield a file for an output that the user names; it may be a stream that cannot seek.
 
     A pipe, a device, and the file of the standard output are written to, also through a link. Any
-    other file is replaced at the end (`replacing`). Raises `OSError`; errors in the `with` block
-    pass through.
+    other file is replaced at the end (`replacing`). Raises `OSError`, and what the block raises.
     """
     with _open_stream(path) or replacing(path) as file:
         yield file
@@ -204,10 +202,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Set the file name of an `OSError` to `path` if it names `temporary`.
-
-    Also if the error names no file, and means a full disk (`_NO_ROOM`). Others are not changed.
-    """
+    """Make an `OSError` name `path` if it names `temporary`, or no file and means a full disk."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):
@@ -231,8 +226,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
     The file is open to read and write, at its beginning. On any error it stays as `.NAME.part` for
     the next attempt, unless it is empty. A `.part` file that belongs to another user or has a
     second name is replaced by a new one. The caller holds a lock (`locked`) against other writers.
-    Raises `OSError`, which names `path` if the disk is full; errors in the `with` block pass
-    through.
+    Raises errors of the `with` block, and `OSError`, which names `path` if the disk is full.
     """
     part = _part_of(path)
     with contextlib.suppress(FileNotFoundError):

@@ -182,7 +182,7 @@ class Header(Generic[Spec]):
 
     @cached_property
     def block_maps(self) -> tuple[BlockMap, BlockMap]:
-        """Maps from slots to blocks and places in them, of Red's and of Black's side."""
+        """Maps from slots to blocks and indices in them, of Red's and of Black's side."""
         layout = Layout.of(self.spec.name.material)
         red, black = (BlockMap(layout, each, self.block_slots) for each in self.arrangements)
         return red, black
@@ -226,7 +226,7 @@ class Header(Generic[Spec]):
 
         kind : kind of file; another kind is rejected
 
-        The checksum is not verified: it needs the block table. Raises `CorruptTableError` and
+        The checksum, which needs the block table, is not verified. Raises `CorruptTableError` and
         `FormatVersionError`.
         """
         if len(data) < HEADER_BYTES:

@@ -95,10 +95,7 @@ class _Name:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TableName(_Name):
-    """Name of a table: material, rule set and metric.
-
-    Raises `InputError` if the rules are unknown.
-    """
+    """Name of a table: material, rule set and metric; raises `InputError` for unknown rules."""
 
     metric: Metric
 
@@ -128,10 +125,7 @@ class TableName(_Name):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WdlName(_Name):
-    """Name of a win-draw-loss file: material and rule set.
-
-    Raises `InputError` if the rules are unknown.
-    """
+    """Name of a win-draw-loss file: material, rule set; raises `InputError` for unknown rules."""
 
     @classmethod
     def of(cls, table: TableName) -> WdlName:

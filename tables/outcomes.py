@@ -150,9 +150,9 @@ class OutcomeCodec:
     may_be_plain = True
 
     def max_content(self, slots: int) -> int:
-        """Return the bytes of the content of a block of `slots` slots: one for every five slots.
+        """Return the size in bytes of the content of a block of `slots` slots.
 
-        A block of one outcome has a content of one byte (`constant_content`).
+        If all slots have one outcome, the size is one byte instead (`constant_content`).
         """
         return -(-slots // SLOTS_PER_BYTE)
 

@@ -61,10 +61,9 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder for blocks of numbers in place of codes.
+        """Return an encoder for blocks of numbers, with the result of `encode` for their codes.
 
-        Its result is that of `encode`, `encode_filled` or an equivalent, for the codes of the
-        numbers. Its parameter `otherwise` is a code, not a number.
+        `encode` is `encode_filled` or an equivalent. The encoder's parameter `otherwise` is a code.
         """
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:

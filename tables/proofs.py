@@ -71,8 +71,7 @@ class ProofStatus:
     """State of a table's proof.
 
     `certificate` is None unless the table has one that is valid for its contents. `gaps` are sorted
-    by number of pieces and name. `reason` says why an existing certificate is not valid, else it is
-    None.
+    by number of pieces and name. `reason` tells why an existing certificate is invalid, or is None.
     """
 
     certificate: Certificate | None
@@ -126,10 +125,7 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return `status` if finding it certainly reads no whole file, else None.
-
-        Raises like `status`.
-        """
+        """Return or raise like `status` if that certainly reads no whole file; else return None."""
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
@@ -144,7 +140,7 @@ class Proofs:
             return False
         known = all(self._is_known(premise.table) for premise in self._premises(name))
         if known:
-            self._gaps_of(name)  # stored, so that each supporting table is visited once
+            self._gaps_of(name)
         return known
 
     def _premises(self, name: TableName) -> tuple[Premise, ...]:

@@ -65,8 +65,7 @@ class ProbeResult:
 
     `value` is the printed number (`Value.number`). `plies` is None for a draw. `rule_set` and
     `metric` are the table's. Two results need no table: a draw for lack of attackers, and, with
-    `tbgen.play`, a side without a legal move. Then `metric` is None, and `rule_set` is the
-    tablebase's.
+    `tbgen.play`, a loss for lack of moves. Then `metric` is None, `rule_set` the tablebase's.
     """
 
     outcome: Outcome

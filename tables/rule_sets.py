@@ -1,7 +1,7 @@
 """Rule sets of tables: repetition rules, a limit on orders, and chases by minor pieces.
 
-*Orders* number the values by the repetition rules (`codes`). *Minor pieces* are advisors and
-elephants; a piece is *protected* if it can be recaptured.
+A value has *order* 0, or 1 and more if a repetition rule decides it (`codes.Value`). *Minor pieces*
+are advisors and elephants; a piece is *protected* if it can be recaptured.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class RuleSet:
     """Rules under which a table's values hold; tables of different rule sets never mix.
 
     `rules` is None if unknown. `orders` is the limit on orders, None without one. `minor_chases` is
-    whether an advisor or elephant chases a protected rook, knight or cannon that it attacks. Only
+    True if an advisor or elephant chases a protected rook, knight or cannon that it attacks. Only
     `wxf` leaves this choice; under other known rules `minor_chases` must be True, and has no
-    effect. Raises `InputError` if it is False there, for unknown names of rules, and for an
-    impossible limit.
+    effect. Raises `InputError` if it is False there, for unknown names of rules, and for a limit
+    outside 1 to `MAX_ORDERS`.
     """
 
     rules: Rules | None
@@ -110,7 +110,6 @@ class RuleChoice:
     def rule_set(self) -> RuleSet:
         """Rule set to assume before any table of an admitted rule set is known.
 
-        Parts that are None become unknown rules, no limit, and minor chases. Raises `InputError`
-        like `RuleSet`.
+        Parts that are None become unknown rules, no limit, minor chases. Raises like `RuleSet`.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)

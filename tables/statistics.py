@@ -1,6 +1,6 @@
 """Statistics of a table, as printed by `tbgen stats` and stored in the file.
 
-Counts are of legal positions, mirror images once. Red is the side that the material names first.
+Counts are of legal positions; mirror images count once. The material names Red's pieces first.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ class OrderCounts:
     """Number of `positions` that the repetition rules decide at one order, both sides to move.
 
     `max_distance` is the largest distance to a direct win, in plies. `check_patterns` and
-    `chase_patterns` count the direct wins by perpetual check and by perpetual chase, both None if
-    not recorded.
+    `chase_patterns` count direct wins by perpetual check and chase, both None if not recorded.
     """
 
     order: Annotated[int, _ORDER]
@@ -74,10 +73,7 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class LongestPosition:
-    """A position with the longest distance of its order and side to move.
-
-    `value` is its `Value.number`.
-    """
+    """A position with the longest distance of its order and side; `value` is a `Value.number`."""
 
     order: Annotated[int, _ORDER]
     side: Annotated[Side, _SIDE]
@@ -195,8 +191,7 @@ class TableStatistics(FileStatistics):
         index_size : number of slots for each side to move
         longest_fens : FEN of a position with the longest distance (`longest_codes`), by (order,
             side to move); may be incomplete
-        chase_patterns : number of direct wins by perpetual chase, by order, 0 if left out; None if
-            unknown
+        chase_patterns : number of direct wins by perpetual chase, by order (or 0); None if unknown
         """
         lines = [
             _line(side, codes.decode(code), positions)

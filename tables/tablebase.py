@@ -155,8 +155,7 @@ class Tablebase:
     def add_file(self, path: Path | str) -> None:
         """Add one file, unless another of its name was added before.
 
-        Raises `ValueError` if its name is no name of a table or win-draw-loss file, and after
-        `close`.
+        Raises `ValueError` if its name is none of a table or win-draw-loss file, or after `close`.
         """
         path = Path(path)
         name = parse_name(path.name)
@@ -265,8 +264,7 @@ class Tablebase:
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
         """Return a file that has been added, opened if necessary; the caller holds the lock.
 
-        Raises `MissingTableError` if the file is gone, after forgetting it, and the errors of
-        opening.
+        If the file is gone, forgets it and raises `MissingTableError`; raises errors of opening.
         """
         file = self._open.get(name)
         if file is not None:
@@ -357,8 +355,7 @@ class Tablebase:
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
 
-        Raises like `probe`, `InputError` for boards that are no positions, and like
-        `batches.checked`.
+        Raises like `probe` and `batches.checked`; `InputError` for boards that are no positions.
         """
         outcomes = np.zeros(np.size(sides), np.int8)
         for numbers, file, codes in look_up(

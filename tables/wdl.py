@@ -124,7 +124,7 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
-        """Return the outcome for the side to move, 0 (Red) or 1 (Black), of a slot.
+        """Return the outcome of a slot for the side to move, 0 (Red) or 1 (Black).
 
         The outcome is arbitrary if the slot has no legal position.
         """

@@ -5,8 +5,7 @@
 
 Each side gets its best arrangement (`choosing.py`). `fill` replaces code 0 (no position) by the
 code of a neighbouring slot. The file gets its name after it has been written and synced
-(`files.py`). Memory holds two tiles and a few blocks per thread. The bytes do not depend on the
-number of threads.
+(`files.py`). Memory holds two tiles, and a few blocks per thread. Threads never change the bytes.
 """
 
 from __future__ import annotations
@@ -55,9 +54,8 @@ CodeSource = Callable[[int, int, int], Codes]
 with side 0 (Red) or 1 (Black) to move: 0 for a slot without a position. With `palettes` of
 `write_table` it returns the numbers of these codes.
 
-Called by one thread at a time, for runs of whole leads. A side is read as a sample first, to choose
-its arrangement, and then whole. Black may come first. If a block is too large, both sides are read
-again.
+Called by one thread at a time, for runs of whole leads. A sample of a side is read first, to choose
+its arrangement, then the side. Black may come first. Both are read again if a block is too large.
 """
 
 _BLOCKS_AT_ONCE = 4
@@ -171,8 +169,7 @@ def write_table(
 class _WrittenSide(NamedTuple):
     """A side whose blocks have been written: arrangement, block table entries and digests.
 
-    If all slots have the code `constant`, `entries` is empty and `digests` has one entry; else
-    `constant` is 0.
+    `constant` is the code that all slots share (then without `entries`, with one digest), else 0.
     """
 
     arrangement: Arrangement
@@ -185,8 +182,7 @@ class _WrittenSide(NamedTuple):
 class _Writer(Generic[Spec]):
     """Writer of one file; most fields are parameters of `write_table`.
 
-    `dtypes` are the dtypes of Red's and Black's codes from `source`; `encoders` encode their
-    blocks.
+    `dtypes` are those of Red's and Black's codes from `source`; `encoders` encode their blocks.
     """
 
     spec: Spec
@@ -267,8 +263,7 @@ class _Writer(Generic[Spec]):
     def _packed_blocks(self, block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
         """Yield the blocks of one side, in order.
 
-        Worker threads pack a few blocks in advance, while another thread reads and arranges the
-        next tile.
+        Workers pack a few blocks in advance; another thread reads and arranges the next tile.
         """
         compressor = Compressor(self.packing.compression)
         pending: deque[Future[list[PackedBlock]]] = deque()
