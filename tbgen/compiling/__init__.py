@@ -11,9 +11,9 @@ Vocabulary
     entry     a compiled kernel in the cache, for one combination of argument types
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory,
-which another user may own. They can break the import, or name modules to load. So, if the file
-exists, this package imports numba at once, and numba ignores the file. The programs `tbgen` and
-`tbgen-engine` call `ignore_environment` before they import numba.
+which another user may own. Such settings can break the import, or name modules to load. So, if the
+file exists, this package imports numba at once, without `yaml`: numba then ignores the file. The
+programs `tbgen` and `tbgen-engine` call `ignore_environment` before they import numba.
 """
 
 import contextlib

@@ -37,7 +37,7 @@ _ABANDONED_SECONDS = 3600
 
 
 def find_kernel_folder() -> Path | None:
-    """Return the first folder of the module docstring's list that can be used; create it."""
+    """Create and return the first usable folder of the list in the module docstring, or None."""
     choices = (choose() for choose in (usual_folder, _private_folder))
     return next((folder for folder in choices if folder and _prepare_folder(folder)), None)
 

@@ -255,8 +255,7 @@ def disable_negative_indexing() -> None:
 
     numba compiles three instructions per index to allow negative ones. Without the instructions, a
     negative index reads foreign memory, or raises `IndexError` if bounds are checked
-    (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms; if numba lacks a name that is needed for this,
-    nothing is changed.
+    (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms, and does nothing if numba lacks a needed name.
     """
     with contextlib.suppress(AttributeError, ImportError):
         from numba.core.targetconfig import ConfigStack

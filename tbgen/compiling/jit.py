@@ -88,7 +88,7 @@ _notifications: list[Callable[[], None]] = []
 def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
     """Context manager: calls `tell` before compiling the first kernel not in the cache, if any.
 
-    Without a cache folder, `tell` is called at the beginning; with numba's own cache, never.
+    Without a cache folder, `tell` is called at the beginning; without `internals`, never.
     """
     _notifications.append(tell)
     try:
@@ -148,7 +148,7 @@ use_compiler(part)
 
 
 def by_pointer(cls: Class) -> Class:
-    """Return a class, of which kernels take named tuples by pointer (with `internals`)."""
+    """Let kernels take named tuples of `cls` by pointer, if there is `internals`; return `cls`."""
     if internals is not None:
         internals.pass_by_pointer(cls)
     return cls
@@ -249,9 +249,9 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
     """Start a process that calls a function, which compiles kernels into the cache; return it.
 
     With two processes the first build on a machine takes two thirds as long
-    (docs/measurements/compiling.md). The caller is in `compile_lock`, and `function` at the top
-    level of a module. Returns None without cache or `internals`, with a single processor, on
-    Windows, or if the process cannot be started.
+    (docs/measurements/compiling.md). The caller must hold `compile_lock`, and `function` must be at
+    the top level of a module. Returns None without cache or `internals`, with a single processor,
+    on Windows, or if the process cannot be started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or internals is None or usable_cores() == 1 or WINDOWS:

@@ -1,7 +1,7 @@
 """Attacks and checks.
 
     attacks(board, source, target)     the piece on `source` attacks `target`
-    is_attacked(board, square, side)   some piece of the side attacks it; searched from the square
+    is_attacked(board, square, side)   some piece of the side attacks `square`; searched from there
     in_check(board, side)              the side's king is attacked, or faces the other king
 
 All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. The side
@@ -177,7 +177,6 @@ def kings_face(board: Board) -> bool:
 def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked, or faces the other king on an open file.
 
-    Both kings must be on the board. After a pseudo-legal move of the side, True means that the move
-    was illegal.
+    Both kings must be on the board. True after a pseudo-legal move of the side: it was illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

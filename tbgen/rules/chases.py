@@ -128,10 +128,7 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether the victim has the attacker's type and could legally capture the attacker.
-
-    Point 5.
-    """
+    """Return whether the victim has the attacker's type and could legally capture it (point 5)."""
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
         and attacks(board, victim, attacker)

@@ -25,8 +25,7 @@ _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
 _GROUP_FILES = ("total_inactive_file", "total_active_file"), ("inactive_file", "active_file")
 """Names of the entries (inactive, active) of a control group's `memory.stat` that count cached file
-pages. The first pair exists only in version 1, where it includes nested groups; version 2 uses the
-second pair.
+pages: first those of version 1, which include nested groups, then those of version 2.
 """
 
 
@@ -102,8 +101,7 @@ def _room(group: Path) -> int | None:
     """Return the bytes that a control group may still allocate.
 
     Cached file pages count as free, since the system can drop them. The number is negative if the
-    group exceeds `memory.high`. Returns None if the group has no limit, or its usage cannot be
-    read.
+    group exceeds `memory.high`. Returns None without a limit, or if the usage cannot be read.
     """
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]

@@ -37,7 +37,7 @@ except ImportError:
     import msvcrt
 
 WINDOWS = fcntl is None
-"""Whether this system is Windows, not a POSIX system."""
+"""True on Windows, False on POSIX systems."""
 
 _seeking = threading.Lock()
 """Lock that a thread holds from seek to read, on systems without `os.pread`."""
@@ -57,8 +57,7 @@ _M_MMAP_THRESHOLD = -3
 def open_flags(*names: str) -> int:
     """Return the combined `os.open` flags of these names, given without `O_`.
 
-    Flags that a system lacks are left out. Adds O_BINARY, without which Windows translates line
-    ends.
+    Flags that a system lacks are left out. Adds O_BINARY: else Windows translates line ends.
     """
     flags = 0
     for name in (*names, "BINARY"):
@@ -243,8 +242,7 @@ def allocate(descriptor: int, size: int) -> None:
 def release_pages(pages: mmap.mmap) -> None:
     """Return mapped pages to the system; does nothing on Windows.
 
-    Pages of a file keep their contents. Anonymous pages become 0 on Linux, and may keep their
-    contents on macOS.
+    Pages of a file keep their contents. Anonymous pages become 0 on Linux, perhaps not on macOS.
     """
     if not WINDOWS:
         pages.madvise(mmap.MADV_DONTNEED)
