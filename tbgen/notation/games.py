@@ -14,11 +14,11 @@ and move numbers. A semicolon begins a comment if a blank follows it, or if it i
 and a word without a number (a move has one).
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
-semicolon. So is a move number below the number that is due, as in a variation without brackets, one
-that jumps ahead, as after a lost line, and one with an ellipsis if Red is to move. Numbers may
-count pairs of moves or single moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move`
-reads the moves. Their notation is Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if
-a move has a rank 10 and none a rank 0.
+semicolon. So is a move number that is below the number due (in a variation without brackets), that
+jumps ahead (after a lost line), or that has an ellipsis if Red is to move. Numbers may count pairs
+of moves or single moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the
+moves. Their notation is Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has
+a rank 10 and none a rank 0.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ _LABELS = (
     "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]"
     "|[开開]局|[评評]?[注註][释釋解]?"
 )
-"""Labels of lines that are passed over, such as players and event, as alternatives of a regular
-expression.
-"""
+"""Alternatives of a regular expression: labels of lines to pass over, such as players and event."""
 
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
 
@@ -116,19 +114,15 @@ class _Record:
     fen: str = ""
     """FEN in front of the moves, not in a tag; empty if there is none."""
     inherits: bool = False
-    """Whether `fen` is a copy from the game before (`split_games`)."""
+    """True if `fen` is a copy from the game before (`split_games`)."""
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
-    """Difference of the first move number of the text and the number due there, which is 1 + the
-    number of pairs of moves before it; None without a move number.
-    """
+    """First move number minus 1 + (number of moves before it) // 2; None without a move number."""
     counted: tuple[int, int] | None = None
     """Number of moves before the last move number, and that number; None without a move number."""
     misnumbered: tuple[int, MoveTextError] | None = None
-    """Number of moves before the first move number that cannot stand at its place, and the error;
-    None without one.
-    """
+    """Number of moves before the first misplaced move number, and its error; None without one."""
     ellipses: dict[int, int] = field(default_factory=dict)
     """Move numbers with an ellipsis, which a move of Black follows, by number of moves before."""
     stated: str = ""
@@ -140,8 +134,8 @@ class _Record:
         """Record a move number; `is_black` if it has the ellipsis of a move of Black.
 
         The first number sets `offset`, the first that cannot stand at its place sets `misnumbered`.
-        A number must not be below the number due, and must not exceed the previous one by more than
-        half of the moves between them, rounded up.
+        A number must not be below the number due, `offset` + 1 + (moves before it) // 2, and must
+        not exceed the previous one by more than half of the moves between them, rounded up.
         """
         before = len(self.words)
         if self.offset is None:
@@ -180,8 +174,7 @@ class _Record:
 
         On such a board a piece has two digits: its file, 0 for a, and its row, 0 for Black's back
         rank; 99 if it is absent. A move has four: source and target. Red is to move unless the
-        first move is of a black piece. Without pieces (`binit`) the game begins in the opening
-        array.
+        first move is of a black piece. Without pieces (`binit`) the start is the opening array.
         """
         board = bytearray(SQUARES)
         places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")
@@ -343,8 +336,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
     Kinds are `tag`, `malformed` (a tag), `fen`, `position` (the word of UCI), `number` (of a move),
     `move` (also text that is no move) and `result`. Only tags and numbers have a name. The text of
     a tag is its value. The name of a number is its digits, empty if it counts games (`第一局`). A
-    bracket that is not closed before the next line with a tag, and all text up to that line, is one
-    `move`.
+    bracket that is not closed before the next line with a tag is one `move` with all text between.
     """
     at = tag_line = 0
     while match := _TOKEN.match(text, at):

@@ -92,8 +92,7 @@ def require_stronger_first(words: str) -> None:
 def _spelling(words: str) -> str | None:
     """Return the letters of both armies in the order of a text, such as `KNKR`.
 
-    None for text of another form. Latin letters need not be those of pieces, and are returned in
-    upper case.
+    None for text of another form. Latin letters, in upper case, need not be those of pieces.
     """
     plain = words.strip()
     if is_chinese(plain):

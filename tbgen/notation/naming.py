@@ -4,8 +4,7 @@
     RelativePlace   file of a piece, and its number among its side's pieces of the same kind
     Displacement    + ahead, - back, . sideways; and the points moved or the file reached
 
-Files count from the player's right. `wxf` and `chinese` write these numbers, each with its own
-letters.
+Files count from the player's right. `wxf` and `chinese` write the numbers in their own letters.
 """
 
 from __future__ import annotations

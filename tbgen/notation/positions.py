@@ -6,9 +6,8 @@
     six     10101040,3,5500000,0,0,0                  `tbgen.indexing.boardcode`, no side to move
     board   ten lines of nine points, with rank and file names and the side to move
 
-`parse_position` recognises a FEN by a slash, a board by line breaks or ten times nine points, and
-the six integers as text of digits and separators alone, perhaps after `B[6] =`. Any other text is
-read as Pai's string.
+`parse_position` recognises a FEN by a slash, a board by line breaks or ten times nine points, the
+six integers as digits and separators alone, perhaps after `B[6] =`. Other text is Pai's string.
 """
 
 from __future__ import annotations

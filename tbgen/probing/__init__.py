@@ -6,8 +6,8 @@
                    `load_wanted`, from Python, for blocks that a probe found cold
 
 A table stores the *code* (value) of each *slot* (number of a placement of the pieces) for each side
-to move, in compressed blocks. A block is *cold* if it is not loaded; a probe that needs it marks it
-as *wanted*.
+to move, in compressed blocks. A *cold* block is not loaded; a probe that needs it marks it as
+*wanted*.
 
     buffers    arrays of tables, and loading of blocks into them
     kernels    the probes
@@ -30,7 +30,7 @@ Parameters of kernels, unless a kernel says otherwise:
     code : int, a piece code
     score : int64, as defined in `kernels`
     width : int, bytes of a code of a table
-    span : int, number of codes of each order for wins, and as many for losses: one per distance
+    span : int, number of distances per order; an order has this many codes of wins, and of losses
 """
 
 from tbgen.probing.buffers import NumbaTables

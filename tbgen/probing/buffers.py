@@ -56,8 +56,7 @@ class NumbaTables:
     `materials` (names or `Material`s) default to all tables of the tablebase under its rules. The
     cache takes at most `cache_bytes`, but has room for at least one block. The tablebase must stay
     open. Raises `MissingTableError`, which names all missing tables, the other errors of
-    `Tablebase.table`, and `UnsupportedMaterialError` for a table whose distances do not fit a
-    score.
+    `Tablebase.table`, and `UnsupportedMaterialError` for distances that do not fit a score.
 
     Several threads may run kernels and call methods. But loading may evict a block that a kernel is
     about to read. So unless all blocks fit in the cache, call `load_wanted`, `preload` and
@@ -251,9 +250,8 @@ def chosen_materials(
 
     names : names of files of the tablebase; files under other rules than its own are ignored
 
-    Materials that need no file, because all positions are draws, are left out. Raises
-    `MaterialError` for a text that is no material, and if `materials` is None the errors of
-    `Tablebase.rule_set`.
+    Materials that need no file, because all positions are draws, are left out. Raises errors of
+    `Tablebase.rule_set` if `materials` is None, and `MaterialError` for a text that is no material.
     """
     if materials is None:
         rule_set = tablebase.rule_set

@@ -37,8 +37,7 @@ SIDES = tuple(Side)
 class TableColumns(dict[str, NDArray[Any]]):
     """Rows of a table as a dictionary of arrays (rows,), by column name.
 
-    It can be passed to `pandas.DataFrame`, `pyarrow.table` and `numpy.savez`. `layout` is the index
-    of the material.
+    `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take it. `layout` is the material's index.
     """
 
     def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
@@ -111,7 +110,7 @@ def columns_of_codes(
 ) -> TableColumns:
     """Return the columns of n positions with `side` to move.
 
-    slots, codes : (n,), slot and stored value of each position
+    slots, codes : (n,), slot and code (stored value) of each position
     squares : (n, pieces), squares of its pieces, as in `Layout.squares_of_slots`
     """
     outcome, order, plies = value_columns(codes, file.code_space)
@@ -152,9 +151,8 @@ def all_columns(
 ) -> Iterator[TableColumns]:
     """Yield a table in parts: its legal positions, or without `legal_only` all slots, as columns.
 
-    A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError` for a
-    damaged block, or after the parts of a side if the statistics state another number of positions;
-    and `OSError`.
+    A part covers up to `chunk` slots with one side to move. Raises `OSError`, `CorruptTableError`
+    for a damaged block, and after a side if the statistics state another number of positions.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -173,9 +171,8 @@ def all_columns(
 def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     """Return the columns of `count` different legal positions, in order of side and slot.
 
-    The positions are chosen at random by `seed`. If fewer exist, all are returned. Raises
-    `CorruptTableError` for a damaged block, and for wrong statistics if the whole table is read;
-    and `OSError`.
+    They are chosen at random by `seed`; if fewer exist, all are returned. Raises `OSError`, and
+    `CorruptTableError` for a damaged block, and for wrong statistics if the whole table is read.
     """
     rng = np.random.default_rng(seed)
     slots = file.header.slots
@@ -215,8 +212,7 @@ def read_table(
     side : `Side.RED`, `Side.BLACK`, "red" or "black"; None for both
     legal_only : if False, every slot has a row, and a column `legal` marks the legal positions
 
-    Raises `InputError` for another `side`, and the errors of `all_columns`, `Tablebase.open` and
-    `Tablebase.table`.
+    Raises like `all_columns`, `Tablebase.open` and `Tablebase.table`; `InputError` for other sides.
 
     >>> import pandas  # doctest: +SKIP
     >>> pandas.DataFrame(tbgen.read_table("KRKN", "egtb"))  # doctest: +SKIP

@@ -54,8 +54,7 @@ def write_npz(
     """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
     described : result of `description`, with the number of rows of all parts together
-    folder : directory for unnamed temporary files, one for each column, since the archive stores
-        column after column
+    folder : for unnamed temporary files, one for each column: the archive has one after another
     """
     with ExitStack() as opened:
         columns: dict[str, tuple[np.dtype[Any], BinaryIO]] = {}

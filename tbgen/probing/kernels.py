@@ -39,8 +39,7 @@ there is no table. `INVALID`: pieces, squares or side to move are impossible (`p
 NOT_FOUND, ALL_DRAWN = -1, -2
 """Results of `find_number` other than numbers.
 
-`NOT_FOUND`: the material has no file. `ALL_DRAWN`: the material has no attackers, so all positions
-are draws.
+`NOT_FOUND`: the material has no file. `ALL_DRAWN`: it has no attackers, so all positions are draws.
 """
 
 WIN = 1 << 48
@@ -152,8 +151,7 @@ def fill_hash(keys, numbers, entries):
 def find_number(keys, numbers, counts):
     """Look up a material, given by its piece counts, in a hash table; return its number.
 
-    The number is twice the index of the file, plus 1 if colours must be exchanged; or `ALL_DRAWN`
-    or `NOT_FOUND`.
+    It is twice the index of the file, plus 1 to exchange colours; or `ALL_DRAWN`, or `NOT_FOUND`.
 
     keys, numbers : int64 (size,), the hash table
     """
@@ -271,8 +269,7 @@ def probe(
     The score is 0 unless the status is `OK`, and arbitrary for an illegal position. Pieces may be
     in any order. The status is `INVALID` for an unknown piece, square or side, two pieces on one
     square, more than five pieces of a code, a side without exactly one king, and, if the material
-    has a table, a piece outside its area. A position without attackers is a draw, and needs no
-    table.
+    has a table, a piece outside its area. A draw for lack of attackers needs no table.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file

@@ -4,8 +4,7 @@
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
                     legal (n,): bit 0 set if legal with Red to move, bit 1 with Black
 
-Holes of the index (slots without a placement), and mirror images of other slots, are legal for
-neither side.
+Neither bit is set for holes of the index (slots without a canonical placement).
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
     board : int8 (90,), scratch: empty before the call, not afterwards
     places : int64 (pieces,), scratch: any squares before the call
     squares : uint8 (n, pieces), out; arbitrary for holes
-    legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black; 0 for holes and
-        mirror images
+    legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black; 0 for holes
     """
     inner_size = descriptor[INNER_SIZE]
     fixed = len(codes)
@@ -91,8 +89,8 @@ def squares_and_legality(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return squares, uint8 (n, pieces), and legality bits, uint8 (n,), of slots.
 
-    Bit 0 is set if the position is legal with Red to move, bit 1 with Black. The squares of a hole
-    are arbitrary.
+    Bit 0 is set if the position is legal with Red to move, bit 1 with Black. Squares of holes are
+    arbitrary.
     """
     slots = np.ascontiguousarray(slots, np.int64)
     codes = np.array(layout.piece_codes, np.uint8)

@@ -213,8 +213,7 @@ def _joint(layout: Layout) -> NDArray[np.int32]:
     """Return the array `joint` of a material: the lead for each placement of the defenders.
 
     A placement is a pair of indices in Red's and Black's flattened `Defenders.ranks`; Red's index
-    varies slower. An entry is the lead with flags for mirroring, or -1 if pieces of one side
-    overlap.
+    varies slower. An entry is the lead with flags for mirroring, or -1 if a side's pieces overlap.
     """
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))

@@ -64,8 +64,7 @@ TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
 """Bits of an entry of `joint`: two flags, and the shift of the lead above them.
 
-`MIRRORED`: the lead belongs to the mirror image. `OWN_IMAGE`: the defenders' placement is its own
-mirror image.
+`MIRRORED`: the lead is of the mirror image. `OWN_IMAGE`: the placement is its own mirror image.
 """
 
 _LAST_DEFENDER = 3
@@ -143,8 +142,7 @@ def _attacker_sums(number, flip, mirrored, row, pieces, squares, count, buffers)
     """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
     The first is the slot within the lead. The second, added to the start of the lead, is the index
-    of the outcome among those of the side to move. The sums are -1 and 0 if an attacker is outside
-    its area.
+    of the outcome among those of the side to move. An attacker outside its area gives -1 and 0.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
