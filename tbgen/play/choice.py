@@ -45,8 +45,7 @@ def choose(
     moves : its legal moves, or those that may be played, best first
     history : positions of the game before this one, oldest first
 
-    Raises `MissingTableError` if the best move cannot be found for lack of tables, and the errors
-    of `Prober.probe`.
+    Raises like `Prober.probe`, and `MissingTableError` if missing tables hide the best move.
     """
     if not moves:
         return None

@@ -1,7 +1,6 @@
 """Verdicts of the referee on repetitions in a game given by its positions.
 
-The value of a position in a table does not depend on the moves before it; the verdict on a
-repetition does.
+Unlike the value of a position in a table, the verdict depends on the moves before the position.
 """
 
 from __future__ import annotations

@@ -72,8 +72,7 @@ def open_tablebase(
     max_open : maximum number of open files
 
     `rules`, `orders` and `minor_chases` may be left out where the directory has one rule set,
-    `metric` where no material has tables of both metrics. A single table is used whatever its
-    metric.
+    `metric` where no material has tables of both; a single table is used whatever its metric.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs

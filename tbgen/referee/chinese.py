@@ -31,9 +31,8 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game under the Chinese rules.
 
     The loop is judged if the position has occurred `occurrences` times. Before that, the verdict is
-    `UNDECIDED` except for mate and stalemate. In the `Judgement`, a side's level is 2 if all its
-    plies in the loop are checks, 1 if all are checks or kills, else 0. The levels alone do not
-    decide.
+    `UNDECIDED` except for mate and stalemate. A side's level is 2 if all its plies in the loop are
+    checks, 1 if all are checks or kills, else 0; the levels alone do not decide.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)

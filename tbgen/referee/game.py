@@ -35,8 +35,7 @@ class Game:
     """A game as lists `boards`, `ids` and `log`, which the scalar functions of `record` read.
 
     `positions` has one position more than there are moves. `chase_rules` are bits of the rule set
-    (`Rules.chase_rules`), by default those of `wxf`; they must not change, because chases are
-    cached.
+    (`Rules.chase_rules`), by default of `wxf`; they must not change, because chases are cached.
 
     Raises `PositionError` if the first position is illegal.
     """

@@ -131,8 +131,7 @@ class _Search:
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        With `takes`, the side's captures are included. Replies that capture are last in a list, and
-        searched first.
+        With `takes`, the side's captures are included. Replies that capture are last: popped first.
         """
         other = 1 - self.side
         for captures, after in _successors(board, self.side):

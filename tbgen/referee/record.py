@@ -156,9 +156,8 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Return the first position of the span to be judged, which ends at the last position.
 
-    It is an earlier occurrence of the last position: the second one counted backwards from the
-    end, or the only one. Returns `NO_SPAN` if the last position has occurred fewer than
-    `occurrences` times.
+    It is the second-latest earlier occurrence of the last position, or the only one. Returns
+    `NO_SPAN` if the last position has occurred fewer than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
