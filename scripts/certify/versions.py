@@ -125,8 +125,7 @@ def install(command: list[str], wanted: list[str]) -> None:
 def build_a_table(tally: Tally, folder: Path, python: str) -> None:
     """Build a table, compare its digest with the known one, and run three wrong command lines.
 
-    Each wrong command line must end with a one-line error and exit status 2. If the build fails,
-    nothing else is tried.
+    They must end with a one-line error and exit status 2. After a failed build they are not tried.
 
     tally : gets a finding for each violation
     folder : for the table and compiled kernels
@@ -192,8 +191,7 @@ def newest(tally: Tally, budget: Budget, seed: int) -> None:
 def extras(tally: Tally, budget: Budget, seed: int) -> None:
     """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included.
 
-    For mypy, only mypy itself has its lowest version: it checks against the packages of this
-    interpreter.
+    The lowest mypy checks against the packages of this interpreter, not their lowest versions.
     """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         folder = Path(name)

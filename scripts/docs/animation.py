@@ -3,8 +3,8 @@
     python scripts/docs/animation.py
 
 The board's own code (tbgen/board) draws the first position and makes the style sheets that move the
-pieces. Each scene has two or three lines of text, and after the first one marks. The moves are
-those of docs/tutorial.md; the referee gives the verdict. There is no script, so the picture moves
+pieces. A scene has two or three lines of text and, except for the first, marks. The moves are those
+of docs/tutorial.md; the referee gives the verdict. The picture needs no script, so it moves
 wherever an SVG is shown; with reduced motion only the start is shown.
 `tests/docs/test_animation.py` compares the file.
 """

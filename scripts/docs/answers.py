@@ -1,8 +1,7 @@
 """Description of the fields that commands print with `--json`, as JSON Schema.
 
-`ANSWERS` maps each command to the schema of its output, and `error` to that of an error. Parts that
-the board uses too are in `tbgen.answers.schema`. `python scripts/docs/schemas.py` writes the file
-and the page from these.
+`ANSWERS` maps each command to the schema of its output, and `error` to that of an error; the script
+`schemas.py` writes them to files. Parts that the board uses, too, are in `tbgen.answers.schema`.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@
 
 DIRECTORY has tables under `wxf`, with all orders and minor chases. Their statistics (`tbgen stats`)
 become rows of docs/classical.csv; rows of tables that are not there stay unchanged. A thousand
-tables take seconds. docs/classical-books.csv has the verdicts of books.
-`tests/docs/test_classical.py` compares the pages with both files, and rows with tables that it
-builds.
+tables take seconds. docs/classical-books.csv has the verdicts of books. The test
+`tests/docs/test_classical.py` compares the pages with both files, and rows with new tables.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@
 
 TABLES has the tables in `MATERIALS` with their supporting tables. Prints for each table the
 positions of longest distance of every order and side to move, then random ones of every side,
-outcome and order. Colours are exchanged in every third position of a table; a random fifth is
-mirrored.
+outcome and order. In every third position colours are exchanged; a random fifth is mirrored.
 """
 
 from __future__ import annotations

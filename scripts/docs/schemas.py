@@ -4,9 +4,8 @@
 
 The fields are described in `scripts/docs/answers.py`; those shared with the board in
 `tbgen/answers/schema.py`. The schema is for programs. The page is for people, and describes the
-answers in `DESCRIBED_ANSWERS`. Objects of the schema are open, so fields may be added.
-`tests/docs/test_schemas.py` compares what the commands print, and rejects a field without a
-description.
+answers in `DESCRIBED_ANSWERS`. Objects of the schema are open, so fields may be added. The test
+`tests/docs/test_schemas.py` compares what commands print, and rejects fields without description.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
     An object with the same fields as an earlier one is replaced by a reference to it.
 
-    seen : path of the first object with some fields, by these fields as JSON; updated
+    seen : inout, path of the first object that has these fields, by the fields as JSON
     prefix : path of the object in the answer, with a dot at its end; empty for the answer
     """
     for name, field in schema["properties"].items():

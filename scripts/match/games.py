@@ -2,8 +2,7 @@
 
 The engines only choose moves; the referee decides when a game is over. With tables, a game also
 ends if the position after the opening, or one after a capture, is in a table. `play_game` returns a
-`Played`, `save` and `saved_games` write and read files. Points are 1 for a win, 0.5 for a draw and
-0 for a loss.
+`Played`, `save` and `saved_games` write and read files. A win is 1 point, a draw 0.5, a loss 0.
 """
 
 from __future__ import annotations
@@ -94,8 +93,7 @@ def play_game(
     opening : moves played from `start` before the engines begin
 
     An engine loses if it plays an illegal move, does not answer, gives up, exceeds its clock, or
-    ends. Raises `PlayerError` if an engine cannot begin the game, `ValueError` if its protocol
-    lacks its limit.
+    ends. Raises `PlayerError` if one cannot begin, `ValueError` if its protocol lacks its limit.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     clock = limits[Side.RED].clock

@@ -8,7 +8,7 @@ tables plays that side, `--opponent` the other one. Both search at most `--nodes
 
 The referee judges the whole game. A won position must be won by mate or by the referee's verdict,
 in any number of plies. A drawn position must not be lost; its game is drawn after 120 plies without
-a capture. Printed are, by material and kind of position, the results of the games and their plies.
+a capture. Prints the results of the games and their plies, by material and kind of position.
 `--save` keeps a line per game, and an interrupted run resumes after the saved games. Exit status 1
 if a result was worse than the tables' (the game is *spoilt*), or after an error.
 """

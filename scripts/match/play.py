@@ -15,7 +15,7 @@ Limits hold for both engines; `--nodes-2` and `--depth-2` replace all limits of 
 10+0.1` gives each ten seconds for a game and a tenth for every move, and replaces all other limits;
 an engine that exceeds its clock loses.
 
-Printed are, in this order:
+Prints, in this order:
 
 - after each pair of games: results of the first engine, its score with the standard error over
   pairs, and the Elo difference;

@@ -57,8 +57,7 @@ class Clock(NamedTuple):
 class Limit:
     """Limit of a search: seconds, nodes or plies (`depth`) for a move, or a clock for the game.
 
-    Of several, the engine gets only the first in the order clock, seconds, nodes, depth; over CECP
-    only seconds or depth.
+    The engine gets the first given of clock, seconds, nodes, depth; over CECP of seconds, depth.
     """
 
     seconds: float | None = None
@@ -231,8 +230,7 @@ class Ucci(Uci):
     def go(self, limit: Limit) -> str:
         """Return the line that starts a search with a limit.
 
-        A limit in seconds becomes a clock for a single move. Raises `ValueError` for a clock of a
-        whole game.
+        Seconds become a clock for a single move. Raises `ValueError` for a clock of a whole game.
         """
         if limit.clock is not None:
             raise ValueError("clocks of whole games are for UCI engines alone")

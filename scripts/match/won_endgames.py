@@ -6,8 +6,7 @@
 Starts are random positions of the tables of five men, without `EXCLUDED_MATERIALS`, in which the
 side to move wins by the repetition rules, at order 1 to 9. Values are drawn uniformly, however many
 positions have them. The engine plays the winner. The defender's moves come from the tables: the
-longest resistance, and among such moves one to the position with the fewest occurrences in the
-game.
+longest resistance, and among such moves one to the position that occurred least in the game.
 
 A game is won by mate, or if the referee decides against the defender. It is not won if the engine
 gives up or loses the win by the table, if the referee decides against the engine, if a position

@@ -2,9 +2,9 @@
 
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 
-Prints the sizes of all tables of one rule set, the largest first, and their sum. With `--peer`, a
-CSV file as for `bench_goals.py`, only materials that another generator has, too, are listed beside
-its sizes and summed; those that only the other generator has follow.
+Prints the sizes of all tables of one rule set, the largest first, and their sum. `--peer` (a CSV
+file as for `bench_goals.py`) adds the sizes of another generator: only materials that both have are
+listed and summed, and then the materials that only the other generator has are listed.
 
 Then times cold probes, whose block is not in the cache, at random legal positions of the largest
 tables. For the numba reader the time is that of loading one block. For the C reader it is that of

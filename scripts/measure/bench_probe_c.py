@@ -10,8 +10,7 @@ Probes: random positions of the tables, by default KRKN and its supporting table
 win-draw-loss files, which are made if missing. Warm probes are printed beside the time of one
 memory read. Each cold probe reads a block from the page cache and unpacks it.
 
-All times are CPU time of one thread. Needs gcc and the headers of zstd. `bench_wdl.py` ends with
-these figures.
+All times are CPU time of one thread. Needs gcc and libzstd-dev. `bench_wdl.py` prints them, too.
 """
 
 from __future__ import annotations

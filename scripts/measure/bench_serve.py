@@ -5,10 +5,9 @@
     python scripts/measure/bench_serve.py --tables egtb --searching KRNKR
     python scripts/measure/bench_serve.py --tables egtb --first KRNKR --seconds 1
 
-The first sends probes at a rate, over connections that several clients keep open. `--reader`
-measures the pages of one client, and light requests beside eight clients with heavy ones;
-`--searching` pages beside four clients that search; `--first` the first answers after the start.
-Prints one JSON object.
+By default, several clients keep connections open and send probes at a rate. `--reader` measures the
+pages of one client, and light requests beside eight clients with heavy ones; `--searching` pages
+beside four clients that search; `--first` the first answers after the start. Prints JSON.
 
 Positions are random. Each measured address is requested once, so that no response comes from a
 cache, except for `click_again_ms`. A click is the page of a position; a page size includes script

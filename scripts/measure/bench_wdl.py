@@ -10,8 +10,7 @@ Warm probes, at random positions of all files (half with exchanged colours), use
 
 Each is measured with positions sorted by material, and with all mixed. Rates are also given as a
 ratio to reading single bytes at random places of as much memory. These figures, and that of `open`,
-are the best of five runs. `open` opens a directory with the names of 209 tables and their
-win-draw-loss files.
+are the best of five runs. `open` opens a directory with empty files of 209 materials.
 
 A `cold` probe reads and unpacks a block, with the file in the page cache; its figures are the mean
 and the 95th percentile. The figures of C (`bench_probe_c.py`) come last, where gcc is installed.

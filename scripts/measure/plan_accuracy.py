@@ -4,8 +4,7 @@
 
 Predicts each `wxf` table of at least five men in tbgen/building/measured.csv (or FILE) from the
 other rows, without those of tables that depend on it. `--unseen` predicts instead the tables of
-another file of this form from all rows; `--men` predicts the larger `wxf` tables from those of at
-most N men.
+another such file from all rows; `--men` the `wxf` tables of more than N men from the smaller ones.
 
 Prints the measured and the predicted cost of each table, with the error of its memory if its peak
 is known; then the shares of good predictions. Tables below 0.2 CPU seconds do not count for

@@ -5,8 +5,7 @@
 
 Three panels. CPU seconds and bytes on disk are drawn against index slots on logarithmic scales,
 with power laws through the tables of at least ten million slots, and a line of their median cost
-per slot. The third panel has nanoseconds a slot against the orders of a table. The laws are also
-printed.
+per slot. The third panel has nanoseconds a slot against a table's orders. Also prints the laws.
 
 `--measure` first builds the tables that the file lacks, each in a process of its own with
 supporting tables present and kernels compiled. To measure all again, empty the file, and measure
@@ -56,9 +55,7 @@ FITTED_SLOTS = 10_000_000
 """Least slots of a table that is fitted; smaller tables have mostly constant costs."""
 
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
-"""Largest index of the usual materials of six and of seven men; the latter have at least
-`FITTED_SLOTS` slots.
-"""
+"""Most slots of `usual` materials of six and seven men; the latter have `FITTED_SLOTS` or more."""
 
 Point = tuple[float, float]
 """A table's place in a diagram: its values on both axes."""
@@ -233,8 +230,7 @@ def usual(rules: Rules) -> list[Material]:
 def chosen(named: Sequence[Material], rules: Rules) -> list[Material]:
     """Return the materials to measure, the fewest men first.
 
-    They are `named`, or without names the usual ones; under `wxf` these come with all materials
-    that captures lead to.
+    They are `named`; without names they are the `usual` ones, under `wxf` with their closure.
     """
     asked = list(named)
     if not asked:

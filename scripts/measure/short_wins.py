@@ -37,7 +37,7 @@ def share_of(part: int, drawn: int, positions: int) -> Share:
     drawn, part : size of a random sample, and the number of its positions with the property
 
     The standard error is 0 if the sample is complete. It is computed as if the sample had one more
-    position with the property and one more without; else a sample of equal ones had error 0.
+    position with the property and one more without: a sample of equal ones has an error, too.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)

@@ -4,11 +4,11 @@
     python scripts/reproduce/one_armed.py --men 5               all materials of docs/proof.md
     python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
 
-A pattern is a loop in which a side must check or chase for ever (docs/values.md). The solver
-searches none in these materials. The script solves their tables in memory, proves them, and lists
-candidates: draws in which every legal move loses or commits the same offence, a check or a chase of
-one piece (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints a line
-for each material with candidates, and the sums. Exit status 1 if there is a pattern.
+A pattern is a loop in which a side must check or chase for ever (docs/values.md). The solver does
+not search these materials for patterns. The script solves their tables in memory, proves them, and
+lists candidates: draws in which every legal move loses or commits the same offence, a check or a
+chase of one piece (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints
+a line for each material with candidates, and the sums. Exit status 1 if there is a pattern.
 """
 
 from __future__ import annotations

@@ -43,9 +43,9 @@ FIGURES = DOCS / "planted-errors.csv"
 MATERIALS = (
     "KNK", "KNKB", "KRKA", "KPPK", "KPKP", "KRKP", "KNKN", "KRKN", "KRAKR", "KNKCA", "KNKPP",
 )  # fmt: skip
-"""Materials from small to large: with one or two equal pieces in the inner part of the index, with
-pawns, advisors and elephants, one or two attacking sides; KNKCA has perpetual checks of four
-orders, KNKPP has chases.
+"""Materials from small to large: the inner piece of the index with and without a twin; pawns,
+advisors and elephants; one or two attacking sides. KNKCA has perpetual checks of four orders, KNKPP
+has chases.
 """
 
 RULE_SETS = {str(each): each for each in

@@ -5,7 +5,7 @@
 
 One side plays the moves of `best_move` with the history of the game. From at most `--positions`
 positions that it wins by the repetition rules, it must reach mate, a won table, or a loop that the
-referee judges won. From draws, at most four times `--draws`, it must not lose. Every reply is tried
+referee judges won. From at most four times `--draws` draws it must not lose. Every reply is tried
 in direct wins, and in up to `--dangers` endangered draws for each side to move, in which only
 checks and attacks draw. `tests.helpers.defences` has the defenders. Prints a table of results by
 material and rule set. Exit status 1 if a game failed.

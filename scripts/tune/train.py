@@ -11,8 +11,7 @@ units. An input is a piece on a square in the view of a side: own or the opponen
 side's end of the board. Each view is computed plain and mirrored left to right.
 
 The optimiser is Adam with decay of the first layer. After every epoch the losses on the games that
-are held out, one in ten, are printed. Exchange values of pieces are not trained: see
-`PIECE_VALUES`.
+are held out, one in ten, are printed. Exchange values (`PIECE_VALUES`) are not trained.
 """
 
 from __future__ import annotations
