@@ -84,9 +84,9 @@ class Layout:
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """List the layouts in which the solver looks up captures of a piece of `side` and `kind`.
 
-        A *view* is a layout of the armies after the capture with this layout's colours, inner piece
-        and order of mid groups, which the table of these armies need not have. So one row of a view
-        has the results of one capture for all squares of the inner piece.
+        A *view* is a layout of the armies after the capture, with this layout's colours, inner
+        piece and order of mid groups; the table of these armies may have others. So one row of a
+        view has the results of one capture for all squares of the inner piece.
 
         In the view for captures of the inner piece, `inner` is None. There are two views if both
         the inner piece and a twin can be captured, else one. In the view for captures of a

@@ -43,8 +43,8 @@ def _region(square: int) -> int:
 def _count_squares(squares: Iterable[int], symmetric: bool) -> Counts:
     """Count the squares of a set by region.
 
-    symmetric : if True, the set is self-mirrored, and a square and its mirror image count as one
-        pair; if False, or on the middle file, each square is single
+    symmetric : if False, all squares are single; if True, the set is self-mirrored, and each square
+        off the middle file makes one pair with its mirror image
     """
     counts = [0] * (2 * _REGIONS)
     for square in squares:

@@ -153,7 +153,7 @@ def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
 def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
     """Parse the text of a JSON object, and return its members as a dictionary.
 
-    lists : for each member that is a list, the check of its entries; it becomes a tuple
+    lists : check of the entries of each member that is a list, by name; lists become tuples
 
     Other members are returned unchecked. If a name occurs several times, its last member is
     returned. Raises `SchemaError`, also for more than `MAX_MEMBERS` members.

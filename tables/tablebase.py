@@ -392,7 +392,7 @@ class Tablebase:
     ) -> tuple[Material, ...]:
         """Keep win-draw-loss files, decompressed, in memory for `probe_wdl_boards`.
 
-        materials : materials to hold; all that have such a file, if none is given
+        materials : materials whose files to hold; by default all that have a win-draw-loss file
         max_bytes : limit on the files of this call, including those held already
 
         A file takes at most 0.4 bytes a slot. A missing file, and one that does not fit into the

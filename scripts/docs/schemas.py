@@ -102,7 +102,7 @@ def reference(item: Item, answer: str, place: str) -> str:
     """Return the note `as in ...` for a field that an earlier answer describes.
 
     `place` is the field's path in the earlier answer, `answer`. If the path of `item` does not end
-    with it, the note also names the object in that answer that has the field.
+    with `place`, the note also names the field's object in `answer`.
     """
     if f".{item.place}".endswith(f".{place}"):
         return f"as in [{answer}](#{answer})"

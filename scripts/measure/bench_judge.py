@@ -8,10 +8,10 @@ and the first positions of the loops in `tests/data/repetition_cases.json`. Wher
 for a cutoff, a shortcut decides a repetition from the moves of the side to move alone (Tan &
 Watkinson Medina, section 5.2).
 
-Prints a line for each rule set, for each position of bench_engine.py and then for all the loops
-together: the nodes a CPU second, the best of R rounds, and the ratio to no rules; then the judged
-repetitions in a thousand nodes, and the percentage of these that were draws where a draw was
-enough: by the shortcut, or by equal offences of both sides.
+Prints a line for each rule set, for each position of bench_engine.py and for all loops together:
+nodes a CPU second (best of R rounds) and their ratio to no rules; judged repetitions in a thousand
+nodes, and the percentage of them that were draws where a draw was enough, by the shortcut or by
+equal offences of both sides.
 """
 
 import argparse

@@ -63,7 +63,7 @@ def _private_folder() -> Path | None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Return whether a folder is this user's and others cannot write to it; on Windows, True."""
+    """Return whether a folder belongs to this user, and no other may write; True on Windows."""
     found = folder.stat()
     return WINDOWS or (is_own(found) and not found.st_mode & 0o022)
 
@@ -108,7 +108,7 @@ def source_digest() -> str:
     for folder in sorted({root / "indexing", root / "tables", *PACKAGE.iterdir()}):
         files = [path for path in folder.rglob("*") if path.suffix in (".py", ".csv", ".json")]
         texts = [path.read_bytes() for path in sorted(files)]
-        # Kernels contain constants of `tables`, which has none itself.
+        # Kernels contain constants of `tables`, which itself has no kernels.
         if folder.name == "tables" or any(mark in text for text in texts for mark in marks):
             for text in texts:
                 digest.update(text)

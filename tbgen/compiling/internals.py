@@ -81,7 +81,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         If an entry is damaged, all entries of this kernel are removed; if this fails, the kernel's
         cache is disabled. Before None is returned, `at_miss` is called.
         """
-        # numba's own method initialises the compiler, which takes a quarter of a start, and which
+        # numba's own method initialises the compiler: a quarter of the program's start, which
         # kernels that borrow arrays do not need.
         load = self._load_overload if self._borrows else super().load_overload
         try:

@@ -193,8 +193,8 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
     without locks, nothing is locked. Inside, garbage is collected rarely: this saves a tenth of the
     time and costs 20 MiB. At the beginning, stale files of the cache are removed.
 
-    held : neither lock nor remove files: the caller knows that the process that started this one
-        holds the lock, or that all kernels are in the cache
+    held : True to neither lock nor remove files: the process that started this one holds the lock,
+        or all kernels are in the cache
 
     Raises `OSError` if the lock file cannot be opened.
     """

@@ -89,9 +89,9 @@ class WdlBuffers(NamedTuple):
 def _places() -> NDArray[np.int8]:
     """Compute `_PLACES`, int8 (2, 2, 16, 90): number of each square within a piece's area.
 
-    The indices are: colours exchanged (0 or 1), board mirrored (0 or 1), piece code, square. Code
-    and square are those before the exchange and mirroring; the number is that of the square after
-    them, in the area of the piece after them. It is -1 outside the area.
+    The indices are: colours exchanged (0 or 1), board mirrored (0 or 1), and piece code and square
+    before both. The number is that of the square after both, in the area of the piece after both;
+    -1 outside the area.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for flip, side, kind in product((0, 1), Side, PieceType):

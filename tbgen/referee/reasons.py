@@ -48,7 +48,7 @@ class Conduct:
         that chase
     pairs : pairs (chaser, victim) of each victim that every ply of the side chases
         (`record.common_victims`), sorted by the victim's square; none if the side has given a check
-    is_voided : whether no chase counts, because the span contains a check (`CHECK_VOIDS`)
+    is_voided : True if no chase counts, because the span contains a check (`CHECK_VOIDS`)
     """
 
     side: Side

@@ -100,7 +100,7 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
     board[victim] = taking
     board[attacker] = EMPTY
     found = False
-    # The outward search is cheap, and suffices where nothing can recapture.
+    # `is_attacked` is cheap, and saves the loop where nothing can recapture.
     for root in range(SQUARES if is_attacked(board, victim, side) else 0):
         code = board[root]
         if (
