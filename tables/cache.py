@@ -19,7 +19,7 @@ Key = tuple[FileIdentity, int]
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """Statistics of a cache: `blocks` is their number, `bytes` their size, `budget` its limit."""
+    """Statistics of a cache: number and bytes of its blocks, and the limit on bytes, `budget`."""
 
     hits: int
     misses: int

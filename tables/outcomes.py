@@ -152,7 +152,7 @@ class OutcomeCodec:
     def max_content(self, slots: int) -> int:
         """Return the size in bytes of the content of a block of `slots` slots.
 
-        If all slots have one outcome, the size is one byte instead (`constant_content`).
+        The content of a block with one outcome is one byte instead (`constant_content`).
         """
         return -(-slots // SLOTS_PER_BYTE)
 

@@ -73,7 +73,7 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class LongestPosition:
-    """A position with the longest distance of its order and side; `value` is a `Value.number`."""
+    """A position with the longest distance of its order and side; `value` is its `Value.number`."""
 
     order: Annotated[int, _ORDER]
     side: Annotated[Side, _SIDE]

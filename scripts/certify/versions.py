@@ -191,7 +191,7 @@ def newest(tally: Tally, budget: Budget, seed: int) -> None:
 def extras(tally: Tally, budget: Budget, seed: int) -> None:
     """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included.
 
-    The lowest mypy checks against the packages of this interpreter, not their lowest versions.
+    mypy's lowest version checks against this interpreter's packages, not their lowest versions.
     """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         folder = Path(name)

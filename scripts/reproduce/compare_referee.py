@@ -19,7 +19,7 @@ SAMPLES = 6
 
 
 def main() -> None:
-    """Print the loops by the referee's verdict, and the disagreements by cause, with samples."""
+    """Print numbers of loops by our verdict and of disagreements by cause, with samples."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--loops", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)

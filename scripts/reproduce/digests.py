@@ -66,7 +66,7 @@ def build(
 ) -> dict[TableKey, str]:
     """Build tables under rule sets; return the digests, also of supporting tables.
 
-    `directory` gets a folder for each rule set. `MATERIALS` includes the tables of `CONVERSION`.
+    `directory` gets a folder for each rule set. With `MATERIALS`, `CONVERSION` is built, too.
 
     rule_sets : names in `RULE_SETS`
     """

@@ -64,9 +64,9 @@ def main() -> int:
 def show(name: str, counts: Sequence[int]) -> None:
     """Print a line of the table of counts, titled `name`.
 
-    counts : candidates of the armed side by checks and by chases, both of the armless side (without
-        attackers), and the number in patterns: positions in check for patterns of checks, pairs
-        (position, chased piece) for patterns of chases
+    counts : candidates of the armed side by checks and by chases, the same two of the armless side
+        (without attackers), and the number in patterns: positions in check for patterns of checks,
+        pairs (position, chased piece) for patterns of chases
     """
     *may, patterns = counts
     print(f"{name:10} " + " ".join(f"{count:11,}" for count in may) + f" {patterns:9,}", flush=True)

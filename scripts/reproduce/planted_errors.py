@@ -5,9 +5,9 @@
     python scripts/reproduce/planted_errors.py KRKN KNK --rules check wxf-nominor
     python scripts/reproduce/planted_errors.py --write          docs/planted-errors.csv
 
-Solves tables in memory, proves them, and proves them again with each change in turn. It alters one
-code at a random legal position (a single change), several codes that agree with each other (a
-`pair` or a `shift`), or a region (all of an order or above, or a loop). Each of five kinds
+Solves tables in memory, proves them, and proves them again with each change in turn. A change
+alters one code at a random legal position (a single change), several codes that agree with each
+other (a `pair` or a `shift`), or a region (all of an order or above, or a loop). Each of five kinds
 has a fifth of the single changes. If a kind is impossible in a table (no direct win to remove),
 the others take its share. tests/helpers/planting.py describes the kinds. No table is written to a
 file, where checksums would show the change. Exit status 1 if a change is not found.

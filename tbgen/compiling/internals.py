@@ -81,8 +81,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         If an entry is damaged, all entries of this kernel are removed; if this fails, the kernel's
         cache is disabled. Before None is returned, `at_miss` is called.
         """
-        # numba's own method initialises the compiler: a quarter of the program's start, which
-        # kernels that borrow arrays do not need.
+        # numba's own method initialises the compiler, which kernels that borrow arrays do not need.
+        # This takes a quarter of the program's start.
         load = self._load_overload if self._borrows else super().load_overload
         try:
             found = load(sig, target_context)

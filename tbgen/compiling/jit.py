@@ -88,7 +88,7 @@ _notifications: list[Callable[[], None]] = []
 def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
     """Context manager: calls `tell` before compiling the first kernel not in the cache, if any.
 
-    Without a cache folder, `tell` is called at the beginning; without `internals`, never.
+    Without a cache folder, `tell` is called at the beginning; else, without `internals`, never.
     """
     _notifications.append(tell)
     try:

@@ -118,7 +118,7 @@ class _Record:
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
-    """First move number minus 1 + (number of moves before it) // 2; None without a move number."""
+    """First move number minus (1 + (moves before it) // 2); None without a move number."""
     counted: tuple[int, int] | None = None
     """Number of moves before the last move number, and that number; None without a move number."""
     misnumbered: tuple[int, MoveTextError] | None = None

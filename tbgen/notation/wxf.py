@@ -10,7 +10,7 @@
 
 Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
 `.`, other dashes for `-`, lower case, B M for E, N for H, G for A, S for P. Some programs write a
-pawn's number from the front, then its file, also read: `16.7` moves the first pawn on file 6.
+pawn's number from the front, then its file. This is read, too: `16.7` moves file 6's first pawn.
 """
 
 from __future__ import annotations

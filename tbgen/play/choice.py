@@ -45,7 +45,7 @@ def choose(
     moves : its legal moves, or those that may be played, best first
     history : positions of the game before this one, oldest first
 
-    Raises like `Prober.probe`, and `MissingTableError` if missing tables hide the best move.
+    Raises `MissingTableError` if the best move depends on missing tables, and like `Prober.probe`.
     """
     if not moves:
         return None

@@ -54,7 +54,7 @@ def write_npz(
     """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
     described : result of `description`, with the number of rows of all parts together
-    folder : for unnamed temporary files, one for each column: the archive has one after another
+    folder : for unnamed temporary files, one per column, since the archive stores them in sequence
     """
     with ExitStack() as opened:
         columns: dict[str, tuple[np.dtype[Any], BinaryIO]] = {}

@@ -131,7 +131,8 @@ class _Search:
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        With `takes`, the side's captures are included. Replies that capture are last: popped first.
+        With `takes`, the side's captures are included. Captures come last in a list, to be popped
+        first.
         """
         other = 1 - self.side
         for captures, after in _successors(board, self.side):

@@ -177,6 +177,6 @@ def kings_face(board: Board) -> bool:
 def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked, or faces the other king on an open file.
 
-    Both kings must be on the board. True after a pseudo-legal move of the side: it was illegal.
+    Both kings must be on the board. After a pseudo-legal move of `side`, True means it was illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)
