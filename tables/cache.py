@@ -19,7 +19,7 @@ Key = tuple[FileIdentity, int]
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """Statistics of a cache: number and bytes of its blocks, and the limit on bytes, `budget`."""
+    """Statistics of a cache: hits, misses, number and bytes of blocks, and the limit on bytes."""
 
     hits: int
     misses: int

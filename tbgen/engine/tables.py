@@ -48,8 +48,9 @@ class EngineTables:
 
         rules : name of the rule set
 
-        Sets `tables` and `problems`. Keeps the open tables if both arguments are those of the last
-        call, and `is_current` is true, or no directory has changed and no table was left out.
+        Sets `tables`, `problems` and `is_current`. With the arguments of the last call, it keeps
+        the open tables if `is_current` was true, or if no directory has changed and no table was
+        left out.
         """
         named = directories, rules
         if named == self._named and self.is_current:

@@ -32,7 +32,7 @@ NO_OUTCOME = 2
 """Outcome that no move has, passed to `probe_moves` so that it probes all moves."""
 
 NO_STUDY = 0
-"""Value in place of a line's length: the solution is not unique, or not yet measured."""
+"""Length of a position that is no study, such as a direct win, or is not yet measured."""
 
 
 @kernel

@@ -55,8 +55,9 @@ class NumbaTables:
 
     `materials` (names or `Material`s) default to all tables of the tablebase under its rules. The
     cache takes at most `cache_bytes`, but has room for at least one block. The tablebase must stay
-    open. Raises `MissingTableError`, which names all missing tables, the other errors of
-    `Tablebase.table`, and `UnsupportedMaterialError` for distances that do not fit a score.
+    open. Raises `MissingTableError` with the names of all missing tables,
+    `UnsupportedMaterialError` for distances that do not fit a score, and the other errors of
+    `Tablebase.table`.
 
     Several threads may run kernels and call methods. But loading may evict a block that a kernel is
     about to read. So unless all blocks fit in the cache, call `load_wanted`, `preload` and

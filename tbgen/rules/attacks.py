@@ -111,7 +111,7 @@ def is_attacked(board: Board, square: int, by_side: int) -> bool:
     """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`."""
     rank, file = square // 9, square % 9
     rook, cannon = piece_code(by_side, PieceType.ROOK), piece_code(by_side, PieceType.CANNON)
-    # Written out: in Python, calls of `is_on_board` would take a fifth of the time of legal moves.
+    # Written out: calls of `is_on_board` would take a fifth of the time of finding legal moves.
     for rank_step, file_step in STEPS:
         to_rank, to_file = rank + rank_step, file + file_step
         mounts = 0

@@ -259,8 +259,8 @@ def resource_limit(name: str) -> int:
 def memory_left() -> tuple[int, int]:
     """Return the bytes of address space and of private memory that this process may still allocate.
 
-    Only limits of the process count (`ulimit -v`, `ulimit -d`), not free memory. Without a limit,
-    the number is `sys.maxsize` or a little less.
+    Only limits of this process matter (`ulimit -v`, `ulimit -d`), not free memory. Without a limit,
+    the number is `sys.maxsize` less the bytes in use.
     """
     size, _, _, _, _, data, _ = process_memory()
     return max(0, resource_limit("RLIMIT_AS") - size), max(0, resource_limit("RLIMIT_DATA") - data)

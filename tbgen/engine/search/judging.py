@@ -54,7 +54,7 @@ def verdict_score(state, row, side, beta):
     ply = row - state.root
     state.depends[ply] = start
     if verdict == record.DRAW:
-        # Includes draws by equal offences, where both sides were judged.
+        # `spared` includes equal offences, where both sides were judged.
         state.spared += beta <= DRAW
         return np.int64(DRAW)
     winner = np.int64(verdict == record.BLACK_WINS)

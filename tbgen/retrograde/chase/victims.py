@@ -99,8 +99,8 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 def _chased_by(source, target, lo, hi, setting, boards):
     """Return the squares among (lo, hi) whose piece the offender's quiet move chases.
 
-    `boards.after`, a copy of `boards.board`, is restored. Checks need no test: a check that does
-    not lose is an escape in this search.
+    `boards.after`, a copy of `boards.board`, is restored. The move gives no check: a check that
+    does not lose is an escape, and a loss candidate has none.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
