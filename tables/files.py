@@ -224,8 +224,8 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file, or the partial file of a failed attempt; rename it to `path` at the end.
 
     The file is open to read and write, at its beginning. On any error it stays as `.NAME.part` for
-    the next attempt, unless it is empty. A `.part` file that belongs to another user or has a
-    second name is replaced by a new one. The caller holds a lock (`locked`) against other writers.
+    the next attempt, unless it is empty. A `.part` file of another user, or with a second
+    hard link, is replaced by a new one. The caller holds a lock (`locked`) against other writers.
     Raises errors of the `with` block, and `OSError`, which names `path` if the disk is full.
     """
     part = _part_of(path)

@@ -19,7 +19,7 @@ from tbgen.tables.names import Metric, TableName
 from tbgen.tables.rule_sets import MAX_ORDERS
 
 Histogram = Mapping[int, int]
-"""Number of legal positions for each code of a table, mirror images once; without code 0."""
+"""Number of legal positions of one side to move by code, mirror images once; without code 0."""
 
 
 # -- types and ranges in files -----------------------------------------------------------------

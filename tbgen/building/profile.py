@@ -86,9 +86,9 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add the cost since the last call to the current phase; begin a phase; forward the report.
+        """Add to the current phase its cost since the last call, begin another, forward the report.
 
-        `settled` counts for the new phase.
+        `settled` counts for the other phase.
         """
         self._add_cost()
         self._phase = (name, order)

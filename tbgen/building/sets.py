@@ -113,8 +113,8 @@ def materials_among(
     Without words, those within the bounds are selected, sorted by men and name. A material that is
     named by itself must be within the bounds, but need not be present.
 
-    Raises the errors of `materials_of`, also for a pattern that matches nothing in `present`. Apart
-    from patterns, an empty result is an error only if there are both words and bounds.
+    Raises the errors of `materials_of`, with one difference: an empty result is an error only if a
+    pattern matches nothing in `present`, or if there are both words and bounds.
     """
     return _selected(words, Bounds(men, attackers), frozenset(present))
 

@@ -179,7 +179,7 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
 
 
 def _rule_set(tables: GameTablebase) -> RuleSet:
-    """Return the rule set of the open tables; the default one if there are no tables yet."""
+    """Return the rule set of the open tables; the default one while it is unknown."""
     found = tables.rule_set
     return found if found.rules is not None else RuleSet(Rules(options.DEFAULT_RULES))
 

@@ -177,11 +177,11 @@ class Aim(Enum):
     IDLE = auto()
     """In a draw: make an idle move; streaks do not matter."""
     BREAK = auto()
-    """In a draw: break the own streak, if only by another offence; the rival's does not matter."""
+    """In a draw: break the own streak by an idle move or another offence; ignore the rival's."""
     OUTLAST = auto()
     """In a draw: keep the rival in an endless streak that is at least as grave as the own one."""
     WIN = auto()
-    """In a direct win: keep the rival in an endless streak; an endless own one is less grave."""
+    """In a direct win: keep the rival in an endless streak, graver than an endless own one."""
 
     @property
     def depends_on_rival(self) -> bool:

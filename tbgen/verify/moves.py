@@ -147,11 +147,11 @@ Nodes ascend within the result of a function and from function to function.
 """
 
 _NODES = 1 << 14
-"""Largest number of nodes that one function of `split_nodes` returns."""
+"""Most nodes that a function from `split_nodes` returns."""
 
 
 def split_nodes(nodes: NodeList) -> Ranges:
-    """Divide an ascending list of nodes into functions that each return up to `_NODES` of them.
+    """Return functions that return successive parts, of up to `_NODES`, of an ascending list.
 
     An empty list gives one function, which returns no nodes.
     """

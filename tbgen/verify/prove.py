@@ -106,7 +106,7 @@ class _PatternResults(NamedTuple):
     orders: int
     """Number of orders examined."""
     offenders: int
-    """Number of possible offenders of perpetual checks (`CheckPatterns.offenders`)."""
+    """Number of positions whose side to move may check for ever (`CheckPatterns.offenders`)."""
     chasers: int
     """Number of chasers: pairs of a position and a piece that its moves may chase for ever."""
 

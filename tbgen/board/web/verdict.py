@@ -241,7 +241,7 @@ def _technical(facts: Facts, view: View) -> str:
 def referee(facts: Facts, view: View) -> str:
     """Return the referee's reason for the verdict on a repetition in the game, as HTML.
 
-    Empty if no repetition was judged, and under the rules `none`.
+    Empty if no repetition was judged.
     """
     judgement = facts.judgement
     if judgement is None or not judgement.conducts:
