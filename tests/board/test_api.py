@@ -130,6 +130,8 @@ def test_a_material_too_large_for_a_table(client: TestClient) -> None:
     start = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
     answer = get(client, "/v1/probe", 404, fen=start)
     assert len(answer["moves"]) == 44
+    assert get(client, "/v1/mainline", 404, fen=start)["error"] == answer["error"]
+    assert get(client, "/v1/animation.svg", 404, fen=start)
 
 
 def test_mainline(client: TestClient) -> None:

@@ -31,6 +31,7 @@ from tbgen.answers import failures
 from tbgen.board.knowledge.errors import NothingFoundError, UnansweredError
 from tbgen.system.platform import usable_cores
 from tbgen.system.threads import thread_pool
+from tbgen.tables import UnsupportedMaterialError
 
 MAX_WAITING = 128
 """Maximum number of running and waiting requests in a lane; others are answered 503."""
@@ -126,7 +127,8 @@ def failure(error: Exception) -> Answer:
     """Return the answer `{"error", "hint"}` to a failed request, with a status of 4xx or 5xx.
 
     Errors other than `RequestError` and `UnansweredError` have the message and hint of the command
-    line (`failures`), unless these would name a path. Raises an unexpected error again.
+    line (`failures`), unless these would name a path. A material that cannot have a table is
+    answered 404, as if its table were missing. Raises an unexpected error again.
     """
     if isinstance(error, UnansweredError):
         status = 404 if isinstance(error, NothingFoundError) else 503
@@ -139,7 +141,9 @@ def failure(error: Exception) -> Answer:
     if isinstance(error, OSError):
         return Answer({"error": "a file cannot be read", "hint": error.strerror or ""}, status=500)
     hint = "build the table again" if described.status == failures.CORRUPT else described.hint
-    return Answer({"error": described.message, "hint": hint}, status=_STATUS[described.status])
+    no_table = isinstance(error, UnsupportedMaterialError)
+    status = 404 if no_table else _STATUS[described.status]
+    return Answer({"error": described.message, "hint": hint}, status=status)
 
 
 class AbandonedError(Exception):
