@@ -348,7 +348,7 @@ def test_an_incomplete_document_names_what_is_missing(monkeypatch: pytest.Monkey
         store = TableStore(tables)
         view = View(store.first_position)
         cut = str(handbook.chapter_page(store, view, "all").body)
-        assert "are still missing: load the page again" in cut
+        assert "are still missing: 15. Load the page again" in cut
         assert "here the defender holds" not in cut
         monkeypatch.undo()
         handbook.chapter_page(store, view, "KR")

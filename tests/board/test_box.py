@@ -126,11 +126,13 @@ def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
     found = client.get("/find", params={"q": "1. 炮二平五 马8进9 hello", "lang": "en"})
     assert found.status_code == 400
     assert "Move 2 of Red: &#x27;hello&#x27; is no move" in found.text
-    assert "The 2 plies before it are shown." in found.text
+    assert "The position after 2 plies is shown." in found.text
     assert found.text.count("Write h2e2") == 1
     assert "Moves (" in found.text  # of a position that no table can hold
     assert '<b class="num unknown">' not in found.text
     assert "moves=h2e2,h9i7" in found.text
+    after_one = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "en"})
+    assert "The position after 1 ply is shown." in after_one.text
     chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
     assert "第1回合黑方：" in chinese.text
     first = client.get("/find", params={"q": "马4进2", "lang": "zh-Hans"})

@@ -109,7 +109,7 @@ def test_a_build_returns_to_the_page_of_its_table(
     assert (answer.status_code, answer.headers["location"]) == (303, f"/?fen={KRNKR}")
     assert workshop.asked == [["KRNKR"]]
     going = page(client, f"/?fen={KRNKR}")
-    assert "2 of 5 tables, now KRNK; 3.0 s so far" in going
+    assert "Tables: 2 of 5, now KRNK; 3.0 s so far" in going
     assert 'data-events="/build/events?lang=en"' in going
     assert '<form class="build" action="/build" ' not in going
     stop = form(going, "/build/cancel")
@@ -152,7 +152,7 @@ def test_the_first_visit_offers_sets(client: TestClient, workshop: FakeWorkshop)
         assert fields["set"] == "small"
     assert post(client, fields).status_code == 303
     assert workshop.asked == [["KRKN", "KRKR"]]
-    assert "2 of 5 tables" in page(client, "/")
+    assert "Tables: 2 of 5" in page(client, "/")
 
 
 def test_present_endgames_are_not_offered(workshop: FakeWorkshop) -> None:
@@ -281,7 +281,7 @@ def test_events_report_the_build_to_its_end(client: TestClient, workshop: FakeWo
     assert event["share"] == 1
     assert event["said"].startswith("5張殘局表已完成5張")
     other = client.get("/build/events", params={"lang": "fr"})
-    assert "5 of 5 tables" in other.text
+    assert "Tables: 5 of 5" in other.text
     workshop.state = BuildProgress((), Stage.BUILDING)
     with client.stream("GET", "/build/events") as events:
         told = events.iter_lines()

@@ -13,7 +13,7 @@ import pytest
 from tbgen import Judgement, MissingTableError, MoveTextError, Position, judge
 from tbgen.board.language.error_messages import _PATTERNS, _translated, localise_error
 from tbgen.board.language.i18n import TEXTS, traditional
-from tbgen.board.language.words import explain_judgement, material_name
+from tbgen.board.language.words import explain_judgement, material_name, time_in_words
 from tbgen.board.web.http import failure
 from tbgen.indexing import Material
 from tbgen.indexing.squares import PieceType
@@ -89,6 +89,21 @@ def test_terms_of_chinese_texts() -> None:
     assert traditional("“车对孤将”") == "「車對孤將」"
     assert [key for key, (_, chinese) in TEXTS.items() if "残局库" in chinese] == ["title"]
     assert not any("「" in chinese for _, chinese in [*TEXTS.values(), *_PATTERNS])
+
+
+def test_texts_with_a_number_also_fit_one() -> None:
+    """A noun in the plural follows only a number that is never 1."""
+    several = {"plies", "n_moves", "order_many", "missing_card", "find_first"}
+    counted = re.compile(r"\{(?:n|total|shown|candidates|count)\} [a-z]+s\b")
+    assert {key for key, (english, _) in TEXTS.items() if counted.search(english)} == several
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.0, "under 1 s, 不到1秒"), (0.6, "under 1 s, 不到1秒"), (12, "12 s, 12秒")],
+)
+def test_times(seconds: float, said: str) -> None:
+    assert ", ".join(time_in_words(seconds, each) for each in ("en", "zh-Hant")) == said
 
 
 # -- error messages --------------------------------------------------------------------------

@@ -233,7 +233,9 @@ def result_name(winner: Side | None, language: str) -> str:
 
 
 def time_in_words(seconds: float, language: str) -> str:
-    """Return a time as text, such as `12 s` or `12秒`, in seconds, minutes or hours."""
+    """Return a time as text: `under 1 s`, `12 s` or `12秒`; in seconds, minutes or hours."""
+    if seconds < 1:
+        return localise(language, "under 1 s", "不到1秒")
     for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
         if seconds < most:
             return localise(language, format_duration(seconds), f"{seconds / length:.0f}{unit}")

@@ -315,7 +315,7 @@ def _progress_card(store: TableStore, progress: BuildProgress, view: View, back:
 
 
 def progress_in_words(progress: BuildProgress, language: str) -> str:
-    """Format progress: `7 of 15 tables, now KRKN; 12 s so far`."""
+    """Format progress: `Tables: 7 of 15, now KRKN; 12 s so far`."""
     said = text(language, "build_done", done=progress.done, total=progress.total)
     if progress.running:
         names = text(language, "names_stop").join(progress.running)

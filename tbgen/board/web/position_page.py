@@ -106,7 +106,9 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
     what, hint = localise_error(fault.message, fault.hint, view.language)
     said = view.text("game_fault", n=number, side=view.position.side, what=what)
-    notes = filter(None, (said, hint, view.text("game_kept", n=len(view.moves))))
+    notes = filter(
+        None, (said, hint, view.text("game_kept", plies=view.words.plies(len(view.moves))))
+    )
     notice = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return f'<div class="notice problem" role="alert">{notice}</div>'
 

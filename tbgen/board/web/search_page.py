@@ -145,7 +145,7 @@ def _results(
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):
-        captions[number] += view.text("find_length", n=length)
+        captions[number] += view.text("find_length", plies=view.words.plies(length))
     shown, whole = len(found.positions), f"{found.candidates:,}"
     if not found.candidates:
         key = "find_none"
