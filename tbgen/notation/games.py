@@ -185,19 +185,19 @@ class _Record:
                 "two for each piece, 99 for one that is not there",
             )
         for number in range(len(places) // 2):
-            square = _square(places[2 * number : 2 * number + 2])
-            if square is not None:
+            point = places[2 * number : 2 * number + 2]
+            if point != "99":
                 side, place = divmod(number, len(_XQ_PIECES))
-                board[square] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
+                board[_square(point)] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
         start = Position(bytes(board), Side.RED) if places else Position.from_fen(START_FEN)
         given: list[str | Move] = []
         for at in range(0, len(moves), 4):
             digits = moves[at : at + 4]
-            source = target = None
-            if len(digits) == 4:
-                source, target = _square(digits[:2]), _square(digits[2:])
-            if source is None or target is None:
-                raise MoveTextError(f"{excerpt(digits)} is no move", "four digits, 7747")
+            if not re.fullmatch("([0-8][0-9]){2}", digits):
+                raise MoveTextError(
+                    f"{excerpt(digits)} is no move of a DhtmlXQ move list", "four digits, 7747"
+                )
+            source, target = _square(digits[:2]), _square(digits[2:])
             if not given and start.board[source] >= piece_code(Side.BLACK, PieceType.KING):
                 start = Position(start.board, Side.BLACK)
             given.append(Move(source, target))
@@ -412,13 +412,8 @@ def _result(text: str) -> str:
     return "1-0" if (text[0] != "黑") == (text[-1] in "胜勝") else "0-1"
 
 
-def _square(digits: str) -> int | None:
-    """Return the square of two DhtmlXQ digits; None for a captured piece, 99.
-
-    Raises `MoveTextError` for other text.
-    """
-    if digits == "99":
-        return None
+def _square(digits: str) -> int:
+    """Return the square of two DhtmlXQ digits; raises `MoveTextError` for other text."""
     if not re.fullmatch("[0-8][0-9]", digits):
         raise MoveTextError(f"{excerpt(digits)} is no point of a DhtmlXQ board", "two digits, 77")
     file, row = int(digits[0]), int(digits[1])

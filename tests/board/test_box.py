@@ -139,3 +139,19 @@ def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
     assert "“马4进2”不是合法着法" in first.text  # no position
     alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
     assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # squares are in lower case
+
+
+@pytest.mark.parametrize(
+    ("moves", "said"),
+    [
+        ("77477", "&#x27;7&#x27; is no move of a DhtmlXQ move list"),
+        ("ab77", "&#x27;ab77&#x27; is no move of a DhtmlXQ move list"),
+        ("7771", "h2h8"),  # no legal move
+    ],
+)
+def test_a_bad_dhtmlxq_move_list_is_named(client: TestClient, moves: str, said: str) -> None:
+    game = f"[DhtmlXQ_movelist]{moves}[/DhtmlXQ_movelist]"
+    found = client.get("/find", params={"q": game, "lang": "en"})
+    assert found.status_code == 400
+    assert said in found.text
+    assert "FEN" not in found.text

@@ -210,7 +210,10 @@ def test_the_side_of_a_dhtmlxq_board() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[DhtmlXQ_movelist]7747706[/DhtmlXQ_movelist]", "'706' is no move"),
+        ("[DhtmlXQ_movelist]7747706[/DhtmlXQ_movelist]", "'706' is no move of a DhtmlXQ"),
+        ("[DhtmlXQ_movelist]77477[/DhtmlXQ_movelist]", "'7' is no move of a DhtmlXQ move list"),
+        ("[DhtmlXQ_movelist]7799[/DhtmlXQ_movelist]", "'7799' is no move of a DhtmlXQ move list"),
+        ("[DhtmlXQ_movelist]77 47[/DhtmlXQ_movelist]", "'77 4' is no move of a DhtmlXQ move list"),
         (f"[DhtmlXQ_binit]{'99' * 30}9[/DhtmlXQ_binit]", "64 digits, not 61"),
     ],
 )

@@ -38,6 +38,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
 from tbgen.notation import (
     GameText,
+    begins_with_moves,
     names_two_sides,
     parse_material,
     read_attacker,
@@ -221,10 +222,11 @@ class Pages:
             try:
                 return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
-                # Text with two of blank, digit and non-ASCII character counts as moves. Other text
-                # with a digit counts as a position: every position has a digit.
+                # Text that begins like a game, or has two of blank, digit and non-ASCII character,
+                # counts as moves. Other text with a digit counts as a position: all have a digit.
                 numbered = any(map(str.isdigit, asked))
-                if (" " in asked) + numbered + (not asked.isascii()) >= 2:
+                kinds = (" " in asked) + numbered + (not asked.isascii())
+                if kinds >= 2 or begins_with_moves(asked):
                     raise
                 if numbered:
                     raise error from unreadable
