@@ -148,8 +148,15 @@ def test_a_known_file_is_not_sent_again(client: TestClient) -> None:
     again = client.get(f"/files/{KRKN}", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["etag"] == first.headers["etag"]
+    assert client.get(f"/files/{KRKN}", headers={"if-none-match": "*"}).status_code == 304
     other = client.get(f"/files/{KRKN}", headers={"if-none-match": '"other"'})
     assert (other.status_code, other.content) == (200, first.content)
+    since = {"if-modified-since": first.headers["last-modified"]}
+    assert client.get(f"/files/{KRKN}", headers=since).status_code == 304
+    assert client.get(f"/files/{KRKN}", headers=since | {"if-none-match": '"a"'}).status_code == 200
+    for earlier in ("Thu, 01 Jan 1970 00:00:00 GMT", "yesterday", ""):
+        found = client.get(f"/files/{KRKN}", headers={"if-modified-since": earlier})
+        assert found.status_code == 200
 
 
 def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from tbgen.board.web.http import RequestError, failure, is_known
@@ -46,12 +47,17 @@ class FileEndpoint:
     async def answer(self, request: Request) -> Response:
         """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON.
 
-        The answer is 304 if the client already has the file (`If-None-Match`).
+        The answer is 304 if the client already has the file (`If-None-Match`, or without it
+        `If-Modified-Since`).
         """
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
-            if is_known(request, answer.headers["etag"]):
+            if "if-none-match" in request.headers:
+                known = is_known(request, answer.headers["etag"])
+            else:
+                known = StaticFiles().is_not_modified(answer.headers, request.headers)
+            if known:
                 kept = ("etag", "cache-control", "last-modified")
                 answer = Response(None, 304, {name: answer.headers[name] for name in kept})
         except (RequestError, OSError) as error:
