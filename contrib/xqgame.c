@@ -752,6 +752,8 @@ static int start_game(xq_reader *reader, const uint8_t *pieces, const uint8_t *s
                       int side, const xq_step *played, size_t played_count, xq_record *game)
 {
     memset(game, 0, sizeof *game);
+    if ((played == NULL && played_count > 0) || played_count > XQ_MAX_PLAYED)
+        return XQ_ERR_ARGUMENT;
     game->boards = (uint8_t *)malloc(SQUARES * (played_count + 1));
     if (game->boards == NULL)
         return XQ_ERR_MEMORY;
@@ -764,8 +766,7 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
                    xq_move moves[XQ_MAX_MOVES], size_t *move_count)
 {
     xq_value root;
-    if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
-        played_count > XQ_MAX_PLAYED)
+    if (moves == NULL || move_count == NULL)
         return XQ_ERR_ARGUMENT;
     xq_record game;
     *move_count = 0;
@@ -944,8 +945,7 @@ int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *
 {
     int outcome = 0;
     xq_record game;
-    if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
-        played_count > XQ_MAX_PLAYED)
+    if (moves == NULL || move_count == NULL)
         return XQ_ERR_ARGUMENT;
     *move_count = 0;
     int status =

@@ -1775,7 +1775,8 @@ int64_t xq_rank(const xq_value *value)
 {
     if (value == NULL || value->wdl == 0)
         return 0;
-    int64_t rank = INT64_MAX - ((int64_t)value->order << 32) - (int64_t)value->plies;
+    uint64_t cost = (uint64_t)value->order << 32 | value->plies;
+    int64_t rank = cost < INT64_MAX ? INT64_MAX - (int64_t)cost : 1;
     return value->wdl > 0 ? rank : -rank;
 }
 

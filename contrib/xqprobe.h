@@ -241,7 +241,7 @@ void xq_prefetch(const xq_reader *reader, const xq_material *material, const uin
 
 /* Rank of a value by preference of the side to move: larger is better, 0 is a draw, and the negative
  * is the opponent's rank of the same value (docs/values.md, "Outcomes and distances"). Ranks can
- * only be compared. 0 for NULL. */
+ * only be compared. 0 for NULL. Orders from 2^31, which no table has, share one rank. */
 int64_t xq_rank(const xq_value *value);
 
 /* -- the root: xqgame.c -------------------------------------------------------------------- */
@@ -277,7 +277,7 @@ typedef struct {
 /* Probe the value of a position and of its legal moves, best first: wins before draws before
  * unknown moves before losses; wins by order and plies ascending, losses descending; then moves that end
  * the game, captures, the better position after it, and the text of the move ("a0a1"). `*move_count`
- * is 0 for a side that is mated or stalemated. `value` may be NULL. */
+ * is 0 for a side that is mated or stalemated, and after an error. `value` may be NULL. */
 int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                   int side, xq_value *value, xq_move moves[XQ_MAX_MOVES], size_t *move_count);
 

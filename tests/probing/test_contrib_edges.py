@@ -48,6 +48,37 @@ int main(int argc, char **argv)
 }
 """
 
+LIMITS = """
+#include "xqprobe.h"
+#include <stdio.h>
+
+int main(void)
+{
+    static const uint8_t pieces[] = {1, 9}, squares[] = {4, 84};
+    xq_set *set = xq_set_new(XQ_RULES_WXF, 0, XQ_DTM);
+    xq_reader *reader = xq_reader_new(set, 0);
+    xq_move moves[XQ_MAX_MOVES];
+    xq_step steps[XQ_MAX_MOVES];
+    size_t counts[4] = {7, 7, 7, 7}, many = (size_t)XQ_MAX_PLAYED + 1;
+    xq_filter_root(reader, pieces, squares, 2, 0, NULL, 1, NULL, moves, &counts[0]);
+    xq_filter_root(reader, pieces, squares, 2, 0, steps, many, NULL, moves, &counts[1]);
+    xq_filter_outcomes(reader, pieces, squares, 2, 0, NULL, 1, NULL, steps, &counts[2]);
+    xq_filter_outcomes(reader, pieces, squares, 2, 0, steps, many, NULL, steps, &counts[3]);
+    for (int i = 0; i < 4; i++)
+        printf("%d ", (int)counts[i]);
+    int64_t before = INT64_MAX;
+    for (uint32_t order = 1; order != 0; order *= 2) {
+        const xq_value win = {1, order, 2, 253, XQ_DTM}, loss = {-1, order, 2, 253, XQ_DTM};
+        int64_t rank = xq_rank(&win);
+        printf("%d", rank > 0 && rank < before && xq_rank(&loss) == -rank);
+        before = rank;
+    }
+    xq_reader_free(reader);
+    xq_set_free(set);
+    return 0;
+}
+"""
+
 
 def damage_blocks(path: Path) -> None:
     """Overwrite all blocks of a table or win-draw-loss file with zeros, and no other part."""
@@ -132,6 +163,14 @@ def test_wrong_material_and_damaged_tables_are_reported(tmp_path: Path) -> None:
     damage_blocks(directory / "KRAK.wxf.dtm.xqt")
     words = run(program, directory, records=b"").split()
     assert words[-3:] == [b"-4", b"KRAK.wxf.dtm.xqt", b"-4"]
+
+
+@needs_c
+def test_errors_list_no_moves_and_ranks_do_not_overflow(tmp_path: Path) -> None:
+    (tmp_path / "limits.c").write_text(LIMITS, encoding="ascii")
+    sources = (tmp_path / "limits.c", *cprograms.READER)
+    program = cprograms.compiled("limits", sources, f"-I{CONTRIB}", *cprograms.ADDRESSES)
+    assert run(program, records=b"").split() == [b"0"] * 4 + [b"1" * 32]
 
 
 @needs_cxx
