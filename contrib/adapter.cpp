@@ -115,6 +115,9 @@ thread_local ThreadReader own;
 
 bool is_same(xq_step a, xq_step b) { return a.from == b.from && a.to == b.to; }
 
+// The rank of a move that is not legal, below all others.
+const int LOWEST = -int(XQ_MAX_MOVES) - 1;
+
 // The position at the end of a game.
 Board end_of(const Game &game)
 {
@@ -304,7 +307,7 @@ bool root_probe(const Game &game, RootMoves &moves)
         return false;
     const int win = own.tables->options.win;
     for (RootMove &move : moves) {
-        move.rank = -int(XQ_MAX_MOVES) - 1;
+        move.rank = LOWEST;
         for (std::size_t i = 0; i < count; i++)
             if (is_same(move.move, {all[i].from, all[i].to})) {
                 move.rank = -int(i) - 1;
@@ -323,8 +326,8 @@ bool root_probe(const Game &game, RootMoves &moves)
 
 bool root_probe_wdl(const Game &game, RootMoves &moves)
 {
-    xq_step fit[XQ_MAX_MOVES];
-    std::size_t fits = 0;
+    xq_step legal[XQ_MAX_MOVES], fit[XQ_MAX_MOVES];
+    std::size_t count = 0, fits = 0;
     int root = 0;
     xq_reader *reader = own.get();
     const Board &start = game.start;
@@ -332,16 +335,19 @@ bool root_probe_wdl(const Game &game, RootMoves &moves)
     RootMoves ranked = moves;
     if (reader == nullptr ||
         xq_filter_outcomes(reader, start.pieces, start.squares, start.count, start.side,
-                           game.played.data(), game.played.size(), &root, fit, &fits) != XQ_OK)
+                           game.played.data(), game.played.size(), &root, fit, &fits) != XQ_OK ||
+        xq_legal_moves(reader, now.pieces, now.squares, now.count, now.side, legal, &count) != XQ_OK)
         return false;
     for (RootMove &move : ranked) {
+        const auto is_move = [&move](const xq_step &step) { return is_same(step, move.move); };
+        move.rank = LOWEST;
+        if (std::none_of(legal, legal + count, is_move))
+            continue;
         ProbeState state;
         const WDLScore score = probe_wdl(now.after(move.move), &state);
         if (state == FAIL)
             return false;
-        const bool is_fit = std::any_of(fit, fit + fits, [&move](const xq_step &step) {
-            return is_same(step, move.move);
-        });
+        const bool is_fit = std::any_of(fit, fit + fits, is_move);
         // Of equal outcomes, the moves that the filter keeps come first.
         move.rank = 2 * -score + (is_fit ? 1 : 0);
         move.score = -score * own.tables->options.win / WDLWin;

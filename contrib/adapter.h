@@ -126,7 +126,7 @@ bool root_probe(const Game &game, RootMoves &moves);
 
 // Rank the moves at the end of a game by `xq_filter_outcomes`. A win is kept; the search brings it
 // nearer, and should probe on. Returns false, with unchanged moves, after an error, such as a missing
-// table of any move. All moves must be legal: this is not checked.
+// table of any move. Moves that are not legal for xqprobe get the lowest rank.
 bool root_probe_wdl(const Game &game, RootMoves &moves);
 
 // Rank legal moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0

@@ -465,7 +465,7 @@ static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq
 }
 
 /* Set up a board; an error for an invalid or illegal position. */
-static int set_board(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
+static int set_board(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                      int side, uint8_t *board)
 {
     int status = xq_internal_placement(reader, pieces, squares, count, side);
@@ -475,6 +475,19 @@ static int set_board(xq_reader *reader, const uint8_t *pieces, const uint8_t *sq
     for (size_t i = 0; i < count; i++)
         board[squares[i]] = pieces[i];
     return in_check(board, 1 - side) ? XQ_ERR_ILLEGAL : XQ_OK;
+}
+
+int xq_legal_moves(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+                   size_t count, int side, xq_step moves[XQ_MAX_MOVES], size_t *move_count)
+{
+    uint8_t board[SQUARES];
+    if (moves == NULL || move_count == NULL)
+        return XQ_ERR_ARGUMENT;
+    *move_count = 0;
+    int status = set_board(reader, pieces, squares, count, side, board);
+    if (status == XQ_OK)
+        *move_count = generate_legal(board, side, moves);
+    return status;
 }
 
 /* The value of the position on a board, and its moves, best first. */

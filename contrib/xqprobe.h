@@ -254,6 +254,11 @@ typedef struct {
     uint8_t from, to;
 } xq_step;
 
+/* List the legal moves of a position, in any order; no table is needed. `*move_count` is 0 after an
+ * error, and for a side that is mated or stalemated. */
+int xq_legal_moves(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+                   size_t count, int side, xq_step moves[XQ_MAX_MOVES], size_t *move_count);
+
 /* A legal move at the root.
  *
  *     status  XQ_OK, or XQ_ERR_MISSING if the table of the position after it is missing;

@@ -15,6 +15,7 @@ from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
 from tbgen.indexing.errors import InputError
 from tbgen.notation import parse_position
+from tbgen.rules import legal_moves
 from tbgen.tables.reader import TableFile
 from tests.helpers import cprograms
 from tests.helpers.built import built
@@ -75,6 +76,28 @@ int main(void)
     }
     xq_reader_free(reader);
     xq_set_free(set);
+    return 0;
+}
+"""
+
+ROOT_MOVES = """
+#include "adapter.h"
+#include <cstdio>
+
+int main(int argc, char **argv)
+{
+    xqprobe::Game game;
+    xqprobe::RootMoves moves;
+    const int pieces[][2] = {{1, 3}, {4, 4}, {13, 22}, {9, 85}};
+    for (const auto &piece : pieces)
+        game.start.put(piece[0], piece[1]);
+    for (int pair = 0; pair < 8100; pair++)
+        moves.push_back({{std::uint8_t(pair / 90), std::uint8_t(pair % 90)}, 0, 0});
+    xqprobe::init(argv[argc - 1]);
+    std::printf("%d\\n", xqprobe::root_probe_wdl(game, moves));
+    for (const xqprobe::RootMove &move : moves)
+        if (move.rank > -int(XQ_MAX_MOVES) - 1)
+            std::printf("%d %d\\n", move.move.from, move.move.to);
     return 0;
 }
 """
@@ -163,6 +186,23 @@ def test_wrong_material_and_damaged_tables_are_reported(tmp_path: Path) -> None:
     damage_blocks(directory / "KRAK.wxf.dtm.xqt")
     words = run(program, directory, records=b"").split()
     assert words[-3:] == [b"-4", b"KRAK.wxf.dtm.xqt", b"-4"]
+
+
+@needs_cxx
+def test_illegal_moves_have_the_lowest_rank_without_distances(tmp_path: Path) -> None:
+    for path in sorted(built("KRKN", rules="wxf").glob("*.dtm.xqt")):
+        with TableFile(path) as file:
+            pack_table(file, tmp_path)
+    (tmp_path / "root.cpp").write_text(ROOT_MOVES, encoding="ascii")
+    sources = [tmp_path / "root.cpp", CONTRIB / "adapter.cpp", cprograms.library() / "libxqprobe.a"]
+    command = ["g++", "-std=c++17", *STRICT, f"-I{CONTRIB}", *map(str, sources), "-lzstd"]
+    subprocess.run([*command, "-pthread", "-o", str(tmp_path / "root")], check=True)
+    status, *ranked = run(tmp_path / "root", tmp_path, records=b"").decode().splitlines()
+    position = Position.from_fen("4k4/9/9/9/9/9/9/4n4/9/3KR4 w")
+    assert status == "1"
+    assert sorted(ranked) == sorted(
+        f"{source} {target}" for source, target in legal_moves(position)
+    )
 
 
 @needs_c
