@@ -9,9 +9,9 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
-the line, lines that begin with % or with a Chinese label (标题:), words without a letter or digit,
-and move numbers. A semicolon begins a comment if a blank follows it, or if it is between a blank
-and a word without a number (a move has one).
+the line, lines that begin with % or with a Chinese label (标题:), the labels FEN and Moves, words
+without a letter or digit, and move numbers. A semicolon begins a comment if a blank follows it, or
+if it is between a blank and a word without a number (a move has one).
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
@@ -365,7 +365,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 yield "position", "", "", first
             elif value == "startpos":
                 yield "fen", "", START_FEN, first
-            elif value not in ("fen", "moves") and (
+            elif value.lower() not in ("fen", "moves") and (
                 value in _FAULTY or any(map(str.isalnum, value))
             ):
                 yield "move", "", value, first

@@ -43,6 +43,7 @@ OPENINGS = [
     (f"position fen {START_FEN} moves h2e2 h9g7 h0g2 i9h9", ""),
     (f"{START_FEN};h2e2 h9g7 h0g2 i9h9", ""),
     (f"{START_FEN} ; h2e2, h9g7, h0g2, i9h9", ""),
+    (f"FEN: {START_FEN}\nMoves: h2e2 h9g7 h0g2 i9h9", ""),
     (f"{START_FEN} 1. h2e2 h9g7 2. h0g2 i9h9", ""),
     (f"{START_FEN.replace(' ', '_')} moves h2e2 h9g7 h0g2 i9h9", ""),
     ('[Format "fairy"]\n\n1. h3e3 h10g8 2. h1g3 i10h10', ""),
