@@ -11,7 +11,8 @@
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
 the line, lines that begin with % or with a Chinese label (标题:), the labels FEN and Moves, words
 without a letter or digit, and move numbers. A semicolon begins a comment if a blank follows it, or
-if it is between a blank and a word without a number (a move has one).
+if it is between a blank and a word without a number (a move has one). But moves alone after a
+semicolon with a blank behind it and none in front, as in `h2e2; h9g7`, are no comment.
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
@@ -81,6 +82,8 @@ _ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
 
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
 """Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
+
+_START = Position.from_fen(START_FEN)
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
@@ -158,7 +161,10 @@ class _Record:
         self.counted = before, number
 
     def fault_at(self, before: int, side: Side) -> MoveTextError | None:
-        """Return the error of a move number after `before` moves, with `side` to move; or None."""
+        """Return the error at the word after `before` moves, with `side` to move; or None.
+
+        The word is not read: its move number, or a semicolon at its beginning, may be an error.
+        """
         if self.misnumbered is not None and self.misnumbered[0] == before:
             return self.misnumbered[1]
         if before in self.ellipses and side == Side.RED:
@@ -167,6 +173,9 @@ class _Record:
                 f"{number}... is the number of a move of Black, but Red is to move",
                 f"write {number}. in front of a move of Red, or add the lost move",
             )
+        for word in self.words[before : before + 1]:
+            if word.startswith(";"):
+                return MoveTextError(f"{excerpt(word)} is no move", "separate moves by blanks")
         return None
 
     def read_xq(self) -> tuple[Position, list[str | Move]]:
@@ -189,7 +198,7 @@ class _Record:
             if point != "99":
                 side, place = divmod(number, len(_XQ_PIECES))
                 board[_square(point)] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
-        start = Position(bytes(board), Side.RED) if places else Position.from_fen(START_FEN)
+        start = Position(bytes(board), Side.RED) if places else _START
         given: list[str | Move] = []
         for at in range(0, len(moves), 4):
             digits = moves[at : at + 4]
@@ -306,13 +315,23 @@ def begins_with_moves(line: str) -> bool:
     for a FEN, `position` and other text.
     """
     kind, _, value, _ = next(_tokens(line), ("fen", "", "", 0))
-    if kind != "move":
-        return kind not in ("fen", "position")
+    return _is_move(value) if kind == "move" else kind not in ("fen", "position")
+
+
+def _is_move(word: str) -> bool:
+    """Return whether a word has the form of a move, even of an illegal one."""
     try:
-        parse_move(Position.from_fen(START_FEN), value)
+        parse_move(_START, word)
     except MoveTextError as error:
         return not error.message.endswith("is no move")
     return True
+
+
+def _is_moves(comment: str) -> bool:
+    """Return whether a text consists of moves, with or without numbers and semicolons."""
+    found = [m for m in _TOKEN.finditer(comment.replace(";", " ")) if m.lastgroup != "skipped"]
+    words = [m[0] for m in found if m.lastgroup != "number"]
+    return bool(words) and all(map(_is_move, words))
 
 
 def _begins_game(game: _Record, kind: str, name: str) -> bool:
@@ -371,6 +390,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 yield "move", "", value, first
         elif kind != "skipped":
             yield kind, "", match["fen"] or value, first
+        elif value[0] == ";" and text[first - 1 : first].strip() and _is_moves(value):
+            yield "move", "", value, first
 
 
 def _number_of(text: str) -> int:
