@@ -16,10 +16,11 @@ semicolon with a blank behind it and none in front, as in `h2e2; h9g7`, are no c
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
-jumps ahead (after a lost line), or that has an ellipsis if Red is to move. Numbers may count pairs
-of moves or single moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the
-moves. Their notation is Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has
-a rank 10 and none a rank 0.
+jumps ahead (after a lost line), that has an ellipsis if Red is to move, or that has two moves if
+Black, who did not begin, is to move (after a lost move). Numbers may count pairs of moves or single
+moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the moves. Their notation is
+Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has a rank 10 and none a rank
+0.
 """
 
 from __future__ import annotations
@@ -120,14 +121,12 @@ class _Record:
     """True if `fen` is a copy from the game before (`split_games`)."""
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
-    offset: int | None = None
-    """First move number minus (1 + (moves before it) // 2); None without a move number."""
-    counted: tuple[int, int] | None = None
-    """Number of moves before the last move number, and that number; None without a move number."""
+    numbers: dict[int, int] = field(default_factory=dict)
+    """Move numbers by number of moves before."""
     misnumbered: tuple[int, MoveTextError] | None = None
     """Number of moves before the first misplaced move number, and its error; None without one."""
-    ellipses: dict[int, int] = field(default_factory=dict)
-    """Move numbers with an ellipsis, which a move of Black follows, by number of moves before."""
+    ellipses: set[int] = field(default_factory=set)
+    """Keys of `numbers` whose number has an ellipsis, which a move of Black follows."""
     stated: str = ""
     """Result, as in `GameText`."""
     ended: bool = False
@@ -136,42 +135,46 @@ class _Record:
     def count(self, number: int, *, is_black: bool) -> None:
         """Record a move number; `is_black` if it has the ellipsis of a move of Black.
 
-        The first number sets `offset`, the first that cannot stand at its place sets `misnumbered`.
-        A number must not be below the number due, `offset` + 1 + (moves before it) // 2, and must
-        not exceed the previous one by more than half of the moves between them, rounded up.
+        The first number that cannot stand at its place sets `misnumbered`. A number must not be
+        below the number due, which increases by one at each even number of moves. It must not
+        exceed the previous one by more than half of the moves between them, rounded up.
         """
         before = len(self.words)
-        if self.offset is None:
-            self.offset = number - before // 2 - 1
         if is_black:
-            self.ellipses[before] = number
+            self.ellipses.add(before)
         fault = None
-        if number < self.offset + before // 2 + 1:
+        first, lowest = next(iter(self.numbers.items()), (before, number))
+        last, counted = next(reversed(self.numbers.items()), (before, number))
+        if number < lowest - first // 2 + before // 2:
             fault = MoveTextError(
                 f"after ply {before} the moves begin again at number {number}",
                 "put variations in brackets",
             )
-        elif self.counted and number - self.counted[1] > (before - self.counted[0] + 1) // 2:
+        elif number - counted > (before - last + 1) // 2:
             fault = MoveTextError(
-                f"after ply {before} the move numbers jump from {self.counted[1]} to {number}",
+                f"after ply {before} the move numbers jump from {counted} to {number}",
                 "add the lost moves, or correct the number",
             )
         if fault is not None and self.misnumbered is None:
             self.misnumbered = before, fault
-        self.counted = before, number
+        self.numbers[before] = number
 
     def fault_at(self, before: int, side: Side) -> MoveTextError | None:
-        """Return the error at the word after `before` moves, with `side` to move; or None.
-
-        The word is not read: its move number, or a semicolon at its beginning, may be an error.
-        """
+        """Return the error at the word after `before` moves, with `side` to move; or None."""
         if self.misnumbered is not None and self.misnumbered[0] == before:
             return self.misnumbered[1]
+        number = self.numbers.get(before)
         if before in self.ellipses and side == Side.RED:
-            number = self.ellipses[before]
             return MoveTextError(
                 f"{number}... is the number of a move of Black, but Red is to move",
                 f"write {number}. in front of a move of Red, or add the lost move",
+            )
+        has_two = before + 1 < len(self.words) and before + 1 not in self.numbers
+        is_reply = before % 2 == 1 and side == Side.BLACK
+        if number and has_two and is_reply and before not in self.ellipses:
+            return MoveTextError(
+                f"after ply {before} number {number} has two moves, but Black is to move",
+                "add the lost moves, or correct the number",
             )
         for word in self.words[before : before + 1]:
             if word.startswith(";"):

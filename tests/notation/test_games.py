@@ -142,6 +142,11 @@ def test_moves_of_a_number_that_comes_again_are_a_fault() -> None:
         ("1. h2e2 h9g7 2... h0g2", "2... is the number of a move of Black, but Red is to move"),
         ("1. h2e2 h9g7 2. … h0g2", "2... is the number of a move of Black, but Red is to move"),
         ("1. h2e2 h9g7 2.—— h0g2", "2... is the number of a move of Black, but Red is to move"),
+        ("1. C2=5 2. H2+3 H8+7", "after ply 1 number 2 has two moves, but Black is to move"),
+        (
+            "1. C2=5 H8+7 2. R9+1 3. H2+3 R9=8",
+            "after ply 3 number 3 has two moves, but Black is to move",
+        ),
         (f"{FEN} 7. ... c4b4", "7... is the number of a move of Black, but Red is to move"),
     ],
 )
