@@ -61,9 +61,9 @@ def judge(
     that may be a chase is open.
 
     GAME may also be a file, or - for standard input: PGN, a list of moves, or, if its first line
-    begins with a FEN, one game a line, as `FEN;MOVE MOVE ...`. Several games are answered in one
-    line each; with --json in one object each with its number "line" or "game", a bad one by
-    {"input","error","hint"} and the number.
+    with moves begins with a FEN, one game a line, as `FEN;MOVE MOVE ...`. Several games are
+    answered in one line each; with --json in one object each with its number "line" or "game", a
+    bad one by {"input","error","hint"} and the number.
 
     Exit status: 0 ok, 2 bad input.
     """
@@ -95,7 +95,8 @@ def judge(
 
     def answer_line(text: str) -> _Answer:
         if begins_with_moves(text):
-            raise InputError("the line does not begin with a FEN", "write FEN;MOVE MOVE ...")
+            hint = "write FEN;MOVE MOVE ..., or the first FEN on a line of its own"
+            raise InputError("the line does not begin with a FEN", hint)
         return answer(text)
 
     text = " ".join(game)
@@ -154,29 +155,30 @@ def _decided(judgement: Judgement) -> Judgement | None:
 def _read(name: str) -> list[Line] | Iterator[Line]:
     """Return the games in the file `name`, or in standard input if `name` is "-".
 
-    The result is an iterator of lines, each a game. But if a tested line begins with a tag, a move
-    number or a move, it is a list of games of several lines. All lines of a file are tested, and
-    those of standard input up to the first that has more than a comment.
+    The result is an iterator of lines, each a game. But if the first line with more than a comment
+    or a FEN begins with a tag, a move number or a move, it is a list of games of several lines.
 
     Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
     and for an overlong line of a text that is split into games.
     """
-    lines: Iterator[Line] = iter(())
     if name == "-":
         lines = read_lines()
-        known = []
-        for line in lines:
-            known.append(line)
-            if split_games(line.text):
-                break
     else:
         with open(name, "rb") as file:
-            known = list(read_lines(file))
-        if not known:
-            raise InputError(f"there is no game in {name}", "write a FEN and moves into it")
-    if not any(begins_with_moves(line.text) for line in known):
-        return itertools.chain(known, lines)
-    text = "\n".join(line.read() for line in itertools.chain(known, lines))
+            lines = iter(list(read_lines(file)))
+    known: list[Line] = []
+    begins: bool | None = None
+    for line in lines:
+        known.append(line)
+        begins = begins_with_moves(line.text)
+        if begins is not None:
+            break
+    if not known and name != "-":
+        raise InputError(f"there is no game in {name}", "write a FEN and moves into it")
+    lines = itertools.chain(known, lines)
+    if not begins:
+        return lines
+    text = "\n".join(line.read() for line in lines)
     games = split_games(text) or [text]
     return [Line(number, game, kind="game") for number, game in enumerate(games, 1)]
 

@@ -19,8 +19,7 @@ semicolon. So is a move number that is below the number due (in a variation with
 jumps ahead (after a lost line), that has an ellipsis if Red is to move, or that has two moves if
 Black, who did not begin, is to move (after a lost move). Numbers may count pairs of moves or single
 moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the moves. Their notation is
-Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has a rank 10 and none a rank
-0.
+Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has a rank 10, and none 0.
 """
 
 from __future__ import annotations
@@ -85,7 +84,6 @@ _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
 """Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
 
 _START = Position.from_fen(START_FEN)
-
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
 """Characters that are an invalid move if they stand alone as a word."""
@@ -311,14 +309,17 @@ def _split(text: str) -> list[_Record]:
     return [game for game in games if game.words or game.fen or game.tags or game.malformed]
 
 
-def begins_with_moves(line: str) -> bool:
+def begins_with_moves(line: str) -> bool | None:
     """Return whether a line begins the record of a game, rather than states a position.
 
-    True if its first part is a tag, a move number, a result or a move, even an illegal one; False
-    for a FEN, `position` and other text.
+    True if its first part is a tag, a move number, a result or a move, even an illegal one; None if
+    it has only a FEN or comments; False for a FEN with moves, and for other text.
     """
-    kind, _, value, _ = next(_tokens(line), ("fen", "", "", 0))
-    return _is_move(value) if kind == "move" else kind not in ("fen", "position")
+    tokens = [token for token in _tokens(line) if token[0] != "position"]
+    if all(kind == "fen" for kind, *_ in tokens):
+        return None
+    kind, _, value, _ = tokens[0]
+    return _is_move(value) if kind == "move" else kind != "fen"
 
 
 def _is_move(word: str) -> bool:

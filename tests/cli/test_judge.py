@@ -183,10 +183,12 @@ def test_a_game_is_read_alike_from_arguments_a_file_and_standard_input(tmp_path,
         assert "black wins" in answer.stdout
 
 
-def test_a_line_without_a_fen_among_lines_with_one():
-    result = run("-", input=f"{FEN};c4b4\n1. h2e2\n")
-    assert (result.exit_code, result.stdout.count("undecided")) == (2, 1)
-    assert result.stderr.startswith("line 2: error: the line does not begin with a FEN")
+def test_a_line_without_a_fen_among_lines_with_one(tmp_path):
+    file = tmp_path / "games"
+    file.write_text(f"{FEN}\n{FEN};c4b4\n1. h2e2\n")
+    for result in (run(str(file)), run("-", input=file.read_text())):
+        assert (result.exit_code, result.stdout.count("undecided")) == (2, 2)
+        assert result.stderr.startswith("line 3: error: the line does not begin with a FEN")
 
 
 @pytest.mark.parametrize("heading", ["; collected", "{collected}", "[DhtmlXQ]"])
@@ -195,10 +197,11 @@ def test_standard_input_may_begin_with_a_comment(heading):
     assert (result.exit_code, "Verdict: black wins" in result.stdout) == (0, True)
 
 
-def test_a_file_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
+def test_a_text_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
     file = tmp_path / "game"
     file.write_text(f"{FEN}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n")
-    assert "Verdict: black wins" in run(str(file)).stdout
+    for result in (run(str(file)), run("-", input=file.read_text())):
+        assert "Verdict: black wins" in result.stdout
 
 
 def test_gb_18030_and_big5_are_read_and_utf_16_is_named(tmp_path):

@@ -243,10 +243,11 @@ def test_incomplete_dhtmlxq_boards(text: str, error: str) -> None:
         (f"{FEN};c4b4", False),
         ("position startpos moves h2e2", False),
         ("nonsense", False),
-        ("", False),
+        (f"position fen {FEN} {{a note}}", None),
+        ("", None),
     ],
 )
-def test_first_lines(line: str, begins: bool) -> None:
+def test_first_lines(line: str, begins: bool | None) -> None:
     assert begins_with_moves(line) is begins
 
 
