@@ -4,8 +4,9 @@
 both. The command line prints one below the other and exits with status 2.
 """
 
+import operator
 from enum import Enum
-from typing import TypeVar
+from typing import SupportsIndex, TypeVar
 
 Named = TypeVar("Named", bound=Enum)
 
@@ -54,6 +55,18 @@ def require_text(value: object, noun: str, error: type[InputError], hint: str) -
     """Raise `error` with `hint` if `value` is no string; its message says that it is no `noun`."""
     if not isinstance(value, str):
         raise error(f"a value of type {type(value).__name__} is no {noun}", hint)
+
+
+def integer(value: SupportsIndex, noun: str) -> int:
+    """Return an integer of any type as `int`; raises `InputError` for other values, such as 2.0.
+
+    noun : the plural that it counts, for the message
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        message = f"{excerpt(repr(value))} is no number of {noun}"
+        raise InputError(message, "give an integer") from None
 
 
 def enum_member(kind: type[Named], name: str | int) -> Named:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tbgen.indexing import InputError
+from tbgen.indexing.errors import InputError, integer
 from tbgen.indexing.rulesets import Rules
 
 MAX_ORDERS = 2**32 - 1
@@ -23,7 +23,7 @@ class RuleSet:
     True if an advisor or elephant chases a protected rook, knight or cannon that it attacks. Only
     `wxf` leaves this choice; under other known rules `minor_chases` must be True, and has no
     effect. Raises `InputError` if it is False there, for unknown names of rules, and for a limit
-    outside 1 to `MAX_ORDERS`.
+    that is no integer from 1 to `MAX_ORDERS`.
     """
 
     rules: Rules | None
@@ -33,11 +33,13 @@ class RuleSet:
     def __post_init__(self) -> None:
         if self.rules is not None and not isinstance(self.rules, Rules):
             object.__setattr__(self, "rules", Rules(self.rules))  # a name, such as "asian"
-        if self.orders is not None and not 1 <= self.orders <= MAX_ORDERS:
-            raise InputError(
-                f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",
-                "leave --orders out: all orders are searched",
-            )
+        if self.orders is not None:
+            object.__setattr__(self, "orders", integer(self.orders, "orders"))
+            if not 1 <= self.orders <= MAX_ORDERS:
+                raise InputError(
+                    f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",
+                    "leave --orders out: all orders are searched",
+                )
         if not self.minor_chases and not (
             self.rules is None or self.rules.leaves_minor_chases_open
         ):

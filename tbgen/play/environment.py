@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbgen.indexing import Move, MoveTextError, Position, Side, as_position
-from tbgen.indexing.errors import enum_member, excerpt
+from tbgen.indexing.errors import enum_member, excerpt, integer
 from tbgen.indexing.move import as_move
 from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.play.tablebase import GameTablebase
@@ -48,7 +48,7 @@ class Environment:
 
     The constructor, `reset` and `step` raise the errors of `GameTablebase.best_move`, such as
     `MissingTableError` if the player's capture leads to a material without a table. The constructor
-    also raises `InputError` for an unknown `side`.
+    also raises `InputError` for an unknown `side`, and if `plies` is no integer.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a8").result  # doctest: +SKIP
@@ -63,7 +63,7 @@ class Environment:
         side: Side | str | None = None,
         plies: int = 300,
     ) -> None:
-        self._tables, self._plies = tables, plies
+        self._tables, self._plies = tables, integer(plies, "plies")
         self._start = as_position(start)
         self._requested_side = None if side is None else enum_member(Side, side)
         self._positions: tuple[Position, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tbgen.indexing import Position, as_position
+from tbgen.indexing.errors import integer
 from tbgen.play.choice import choose
 from tbgen.play.mainline import Mainline, follow_best_moves
 from tbgen.play.preference import RootMove
@@ -46,7 +47,9 @@ class GameTablebase(Prober):
         """Return best play of both sides to the end, or for at most `plies` plies.
 
         Raises like `probe`; but a table that is missing after the first position ends the line.
+        Raises `InputError` if `plies` is no integer.
         """
+        plies = None if plies is None else integer(plies, "plies")
         return follow_best_moves(self, as_position(position), plies)
 
 

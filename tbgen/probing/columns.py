@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import InputError, Material, Position, Side
-from tbgen.indexing.errors import enum_member
+from tbgen.indexing.errors import enum_member, integer
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.probing.placements import squares_and_legality
@@ -230,9 +230,9 @@ def read_chunks(
 ) -> Iterator[TableColumns]:
     """Yield the columns of `read_table` in parts of at most `chunk` slots; parts may have no rows.
 
-    Raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
+    Raises `InputError` if `chunk` is no integer from 1, and the errors of `read_table`.
     """
-    if chunk < 1:
+    if integer(chunk, "slots") < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")
     if not isinstance(tables, Tablebase):
         with Tablebase.open(tables) as opened:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from tbgen.indexing.errors import PositionError, enum_member
+from tbgen.indexing.errors import PositionError, enum_member, integer
 from tbgen.indexing.move import Move, as_move
 from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Rules
@@ -139,14 +139,15 @@ def judge(
     elephant that attacks a protected rook, knight or cannon chases it. The WXF book does not
     mention this case; under other rules than `wxf` the option has no effect.
 
-    Raises `InputError` for unknown rules, `PositionError` for an impossible start,
-    `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is less than 2.
+    Raises `InputError` for unknown rules, and if `occurrences` is no integer; `PositionError` for
+    an impossible start, `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is
+    less than 2.
 
     >>> loop = ["c4b4", "b6c6", "b4c4", "c6b6"]
     >>> judge("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", loop).reason
     "Red's rook chases the cannon on every move, Black's moves are idle: Black wins (art. 18)"
     """
-    if occurrences < 2:
+    if integer(occurrences, "occurrences") < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
     rules, read = enum_member(Rules, rules), [as_move(move) for move in moves]
     game = Game.read(_first_position(position), read, rules.chase_rules(minor_chases=minor_chases))

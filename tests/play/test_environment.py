@@ -13,6 +13,7 @@ from tbgen import (
     Environment,
     GameTablebase,
     IllegalPositionError,
+    InputError,
     MissingTableError,
     MoveTextError,
     Outcome,
@@ -95,6 +96,10 @@ def test_games_that_are_over_at_the_start_or_at_the_limit(tables: GameTablebase)
     assert Environment(tables, FORK, plies=1).step("a0b0").result == Outcome.DRAW
     with pytest.raises(IllegalPositionError):
         Environment(tables, MATED.replace(" b", " w"))
+    with pytest.raises(InputError, match="is no number of plies"):
+        Environment(tables, FORK, plies=2.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="is no number of plies"):
+        tables.mainline(FORK, 2.5)  # type: ignore[arg-type]
     game = Environment(tables, FORK)
     with pytest.raises(MoveTextError, match="is no legal move"):
         game.step("a0a0")

@@ -270,9 +270,9 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
 
 
 def test_bad_input() -> None:
-    for chunk in (0, -5):
+    for chunk in (0, -5, 2.5):
         with pytest.raises(InputError, match="is no number of slots"):
-            next(read_chunks("KRK", built("KRK"), chunk=chunk))
+            next(read_chunks("KRK", built("KRK"), chunk=chunk))  # type: ignore[arg-type]
     assert dump("KNK", "--format", "npz").exit_code == 2
     assert dump("KNK", "--json").exit_code == 2
     assert dump("KPK").exit_code == 1

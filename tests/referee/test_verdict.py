@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from tbgen.indexing import Move, MoveTextError, Position, PositionError, Side
+from tbgen.indexing import InputError, Move, MoveTextError, Position, PositionError, Side
 from tbgen.indexing.squares import flip_square, mirror_square, parse_square, square_name
 from tbgen.referee import Game, Label, Rules, Verdict, judge, judge_game, record, repetition_verdict
 from tbgen.referee.game import Diagram
@@ -167,6 +167,8 @@ def test_undecided_until_the_position_returns():
     assert judge(position, moves * 2, occurrences=4).verdict == Verdict.UNDECIDED
     with pytest.raises(ValueError, match="at least 2"):
         judge(position, moves, occurrences=1)
+    with pytest.raises(InputError, match="is no number of occurrences"):
+        judge(position, moves, occurrences=2.5)  # type: ignore[arg-type]
 
 
 def test_only_the_span_is_judged():

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tbgen.indexing import InputError, Material
@@ -84,6 +85,12 @@ def test_the_option_exists_only_for_rules_with_chases() -> None:
             RuleSet(rules, minor_chases=False)
     with pytest.raises(ValueError, match="rules of the table are unknown"):
         TableName(KRNKR, RuleSet(None), Metric.DTM)
+
+
+def test_a_limit_on_orders_is_an_integer() -> None:
+    assert type(RuleSet(Rules.WXF, np.int64(2)).orders) is int
+    with pytest.raises(InputError, match="is no number of orders; give an integer"):
+        RuleSet(Rules.WXF, 2.0)  # type: ignore[arg-type]
 
 
 def test_an_unspecified_choice_admits_all() -> None:
