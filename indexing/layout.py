@@ -302,8 +302,11 @@ class Layout:
 
         boards : uint8 (n, 90), piece codes by square
 
-        Raises `InputError` unless all have the layout's armies, each piece in its area.
+        Raises `InputError` for another shape, and unless all have the layout's armies, each piece
+        in its area.
         """
+        if boards.shape[1:] != (SQUARES,):
+            raise InputError(f"boards of shape {boards.shape}", "the shape is (n, 90)")
         n, pieces = len(boards), len(self.piece_codes)
         taken = boards != 0  # numpy scans booleans twice as fast
         if (np.count_nonzero(taken, axis=1) != pieces).any():

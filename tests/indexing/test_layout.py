@@ -205,6 +205,8 @@ def test_positions_of_other_armies_have_no_slot() -> None:
     boards = np.frombuffer(more.board + fewer.board, np.uint8).reshape(2, SQUARES)
     with pytest.raises(InputError, match="other armies"):
         layout.slots_of_boards(boards)
+    with pytest.raises(InputError, match=r"boards of shape \(90,\); the shape is \(n, 90\)"):
+        layout.slots_of_boards(np.frombuffer(own.board, np.uint8))
     with pytest.raises(InputError, match="outside"):
         layout.slots_of_boards(np.roll(np.frombuffer(own.board, np.uint8)[None], 27, axis=1))
 
