@@ -27,6 +27,7 @@ from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.probing.placements import squares_and_legality
 from tbgen.tables import CorruptTableError, Tablebase, TableFile
 from tbgen.tables.codes import value_columns
+from tbgen.tables.names import TableName
 
 CHUNK = 1 << 18
 """Number of slots processed at a time, which bounds the memory."""
@@ -37,12 +38,18 @@ SIDES = tuple(Side)
 class TableColumns(dict[str, NDArray[Any]]):
     """Rows of a table as a dictionary of arrays (rows,), by column name.
 
-    `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take it. `layout` is the material's index.
+    `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take it. `layout` is the material's index;
+    `table` is the name of the table, None if the rows are of no table.
     """
 
-    def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        columns: dict[str, NDArray[Any]],
+        table: TableName | None = None,
+    ) -> None:
         super().__init__(columns)
-        self.layout = layout
+        self.layout, self.table = layout, table
 
     @property
     def rows(self) -> int:
@@ -66,24 +73,24 @@ class TableColumns(dict[str, NDArray[Any]]):
     def take(self, chosen: NDArray[Any] | Sequence[int] | slice | int) -> Self:
         """Return some rows, chosen by a mask, row numbers, a slice, or a single row number."""
         taken = {name: np.atleast_1d(column[chosen]) for name, column in self.items()}
-        return type(self)(self.layout, taken)
+        return type(self)(self.layout, taken, self.table)
 
     def copy(self) -> Self:
         """Return the same columns in a new dictionary; the arrays are shared."""
-        return type(self)(self.layout, dict(self))
+        return type(self)(self.layout, dict(self), self.table)
 
     def __or__(self, others: Mapping[str, NDArray[Any]]) -> Self:  # type: ignore[override]
         """Return these columns and `others`; a column of `others` replaces one of the same name."""
-        return type(self)(self.layout, {**self, **others})
+        return type(self)(self.layout, {**self, **others}, self.table)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Join parts of one table; raises `InputError` without parts, or for different columns."""
+        """Join parts of one table, with equal columns; raises `InputError` for others, or none."""
         parts = list(parts)
-        if len({tuple(part) for part in parts}) != 1:
+        if len({(part.table, *part) for part in parts}) != 1:
             raise InputError("no parts, or parts of different tables", "give parts of one table")
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return cls(parts[0].layout, columns)
+        return cls(parts[0].layout, columns, parts[0].table)
 
     def __repr__(self) -> str:
         return f"<TableColumns: {self.rows:,} rows of {', '.join(self)}>"
@@ -124,7 +131,7 @@ def columns_of_codes(
     columns["outcome"] = outcome
     columns["order"] = order.astype(np.min_scalar_type(most))
     columns["plies"] = plies.astype(np.min_scalar_type(file.code_space.max_plies + 1))
-    return TableColumns(file.layout, columns)
+    return TableColumns(file.layout, columns, file.header.spec.name)
 
 
 def columns_of_slots(

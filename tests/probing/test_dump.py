@@ -168,7 +168,8 @@ def test_columns_keep_their_type() -> None:
     assert list(more.positions()) == list(columns.positions())
     assert list(more) == [*columns, "twice"]
     assert list(columns.take(3).positions()) == list(columns.positions())[3:4]
-    for parts in ([], [columns, more]):
+    other_rules = read_table("KNK", built("KNK", rules="none"))
+    for parts in ([], [columns, more], [columns, other_rules]):
         with pytest.raises(InputError, match="parts of one table"):
             TableColumns.concatenate(parts)
 
