@@ -117,11 +117,11 @@ WDL = record(
     rule_set=string("the rule set, as in names of files"),
     file=string("its name"),
     source=string("the table it is derived from"),
-    ok=boolean("whether no position is wrong, and no problem was found"),
+    ok=boolean("whether it is proven"),
     positions=integer("legal positions"),
     inconsistent=integer("positions whose outcome is not the best of their moves"),
     differing=integer("positions whose outcome is not that of `source`"),
-    compared=boolean("false if `source` is missing"),
+    compared=boolean("false if `source` is missing or has another digest"),
     first=nullable(string("FEN of the first wrong position; null without one")),
     problems=array("faults of the file's counts", string("a problem")),
 )

@@ -91,7 +91,7 @@ def verify(
     unnamed files beside the tables. The system's cache of these files is not counted.
 
     With --wdl, a file is proven if every outcome is the best of its moves, and equal to the table
-    that the file names.
+    that the file names. Without that table it is not proven, and the exit status is 1.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input or not enough memory, 3 corrupt
     file. With --closure the largest status of any table.
@@ -277,13 +277,15 @@ def _prove_outcomes(
             reports.append(report)
             if as_json:
                 continue
-            if report.compared:
+            if report.refuted:
+                verdict = "REFUTED"
+            elif report.compared:
                 source = TableName.parse(report.source)
                 assert source is not None, "the table that was compared has a name"
-                compared = f"equal to {source.filename} ({proofs.status(source)})"
+                verdict = f"equal to {source.filename} ({proofs.status(source)})"
             else:
-                compared = f"consistent; {report.source}, which would prove it, is missing"
-            verdict = compared if report.ok else "REFUTED"
+                missing = f"{report.source} is missing or has another digest"
+                verdict = f"not proven: consistent, but {missing}"
             click.echo(f"{report.file}: {verdict}, {report.positions:,} positions")
             if report.inconsistent or report.differing:
                 click.echo(

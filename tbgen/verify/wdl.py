@@ -3,12 +3,12 @@
     every checksum   ->  CorruptTableError
     every position   its outcome is the best of its moves
     the counts       equal those of the positions
-    the table        every outcome is that of the source table, which the file names with a digest;
-                     left out if that table is not present
+    the table        every outcome is that of the source table, which the file names with a digest
 
 The second check accepts positions that win only through each other, and draws that are decided by
 repetition. The proof of the source table (`tbgen.verify.prove`) excludes both, and the last check
-shows that the outcomes are those of that table.
+shows that the outcomes are those of that table. If that table is missing, the last check is left
+out, and the file is not proven.
 """
 
 from __future__ import annotations
@@ -95,9 +95,14 @@ class WdlReport:
     problems: tuple[str, ...]
 
     @property
+    def refuted(self) -> bool:
+        """True if a position is wrong, or if there are problems."""
+        return bool(self.inconsistent or self.differing or self.problems)
+
+    @property
     def ok(self) -> bool:
-        """Return whether the file is proven: no position is wrong, and there are no problems."""
-        return not (self.inconsistent or self.differing or self.problems)
+        """True if the file is proven: it was compared with its table, and is not refuted."""
+        return self.compared and not self.refuted
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `tbgen verify --json` prints for a file."""

@@ -77,9 +77,10 @@ def test_a_file_without_its_table_is_consistent_but_not_proven(tables: Path) -> 
     (tables / "KPKP.check.dtm.xqt").unlink()
     (tables / "KPK.check.wdl.xqt").unlink()  # captures then lead into the table
     report = report_on(tables, "KPKP")
-    assert report.ok
-    assert not report.compared
-    assert "which would prove it, is missing" in run(tables, "KPKP")[1]
+    assert (report.ok, report.refuted, report.compared) == (False, False, False)
+    status, out = run(tables, "KPKP")
+    assert status == 1
+    assert "not proven: consistent, but KPKP.check.dtm.xqt is missing or has another digest" in out
 
 
 def test_the_source_is_opened_by_its_name_beside_a_table_of_another_metric(tables: Path) -> None:
