@@ -45,13 +45,13 @@ class Failure:
         return {"input": source, "error": self.message, "hint": self.hint}
 
 
-def describe(error: BaseException, tables_option: str = "") -> Failure | None:
+def describe(error: BaseException, typed: str = "") -> Failure | None:
     """Return the failure for an exception; None if the exception is unexpected, and so a bug.
 
     The hint for an interrupt is the text of the `KeyboardInterrupt`.
 
-    tables_option : text such as ` --tables DIR`, added to the command that the hint for a missing
-        table suggests
+    typed : options such as ` --tables DIR`, added to the command that the hint for a missing table
+        suggests
     """
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", str(error))
@@ -67,7 +67,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     if isinstance(error, InputError):
         return Failure(BAD_INPUT, error.message, error.hint)
     if isinstance(error, tables.MissingTableError):
-        return Failure(FINDINGS, error.message, f"run: {error.command}{tables_option}")
+        return Failure(FINDINGS, error.message, f"run: {error.command}{typed}")
     if isinstance(error, tables.RulesMismatchError):
         hint = "--rules, --minor-chases, --orders and --metric select among them"
         return Failure(BAD_INPUT, message, hint)
@@ -81,9 +81,9 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     return None
 
 
-def expected(error: BaseException, tables_option: str = "") -> Failure:
+def expected(error: BaseException, typed: str = "") -> Failure:
     """Return the failure for an exception, as `describe` does; raise an unexpected exception."""
-    failure = describe(error, tables_option)
+    failure = describe(error, typed)
     if failure is None:
         raise error
     return failure

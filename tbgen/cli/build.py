@@ -18,7 +18,7 @@ from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.cli.lessons import show_next, typed_options
+from tbgen.cli.lessons import BESIDE_RULES, show_next, typed_options
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
@@ -125,7 +125,7 @@ def build(
         missing = {*failed, *outcome.left_out}
         built = [material for material in wanted if str(material) not in missing]
         pack_closure(tables, built, rule_set, threads=threads or usable_cores())
-    option = typed_options(ctx, "tables")
+    option = typed_options(ctx, *BESIDE_RULES)
     described = [(key, failures.expected(error, option)) for key, error in failed.items()]
     for key, failure in described:
         show_failure(failure, f"{key}: ")

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import click
 
 from tbgen.answers import failures
-from tbgen.cli.lessons import LESSONS, typed_options, write_lesson
+from tbgen.cli.lessons import BESIDE_RULES, LESSONS, typed_options, write_lesson
 from tbgen.cli.streams import Line, json_text, never_fail_to_write, read_lines
 from tbgen.system.platform import anonymous_pages
 
@@ -31,13 +31,13 @@ _TO_LOAD_NUMPY = 96 << 20
 """
 
 
-def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
+def describe(error: BaseException, typed: str = "") -> failures.Failure | None:
     """Return the failure (message, hint, exit status) for an exception; None if it is a bug.
 
     Like `failures.describe`, but also for exceptions of click.
 
-    tables_option : text such as ` --tables DIR`, appended to the command that the hint for a
-        missing table suggests
+    typed : options such as ` --tables DIR`, appended to the command that the hint for a missing
+        table suggests
     """
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
@@ -47,7 +47,7 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
         return failures.Failure(failures.BAD_INPUT, error.format_message(), hint)
     if isinstance(error, click.ClickException):
         return failures.Failure(error.exit_code, error.format_message())
-    return failures.describe(error, tables_option)
+    return failures.describe(error, typed)
 
 
 def show_failure(failure: failures.Failure, prefix: str = "") -> None:
@@ -87,7 +87,7 @@ def answer_lines(
         except BrokenPipeError:
             raise
         except Exception as error:
-            failure = failures.expected(error, typed_options(context, "tables"))
+            failure = failures.expected(error, typed_options(context, *BESIDE_RULES))
             show_traceback()
             worst = max(worst, failure.status)
             if context.params["as_json"]:
@@ -192,7 +192,7 @@ def _report(error: BaseException, ctx: click.Context | None, *, as_json: bool = 
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click converts it to `Abort`, as for Ctrl-D at a prompt
-    failure = describe(error, typed_options(ctx, "tables") if ctx else "")
+    failure = describe(error, typed_options(ctx, *BESIDE_RULES) if ctx else "")
     if failure is None:
         raise error
     # If stderr cannot be written, the message is lost.

@@ -24,8 +24,10 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 """Example position before the moves of `LOOP`."""
 
 
-WHICH_TABLES = "tables", "rules", "orders", "minor_chases"
-"""Parameters of commands that select tables: the directory, and the rule set."""
+BESIDE_RULES = "tables", "metric"
+"""Parameters that select tables beside the rule set: directory and metric."""
+WHICH_TABLES = *BESIDE_RULES, "rules", "orders", "minor_chases"
+"""Parameters of commands that select tables: directory, metric and rule set."""
 
 
 class Lesson(NamedTuple):
@@ -76,14 +78,15 @@ def show_next(*steps: tuple[str, str]) -> None:
 def typed_options(context: click.Context, *names: str) -> str:
     """Return text like ` --tables DIR` with those of the named options that the user has typed.
 
-    names : parameters such as `minor_chases`; options that the command ignores are left out
+    names : parameters such as `minor_chases`; options that the command ignores are left out, and
+        the value `auto`, which only some commands accept
     """
     typed = ""
     for name in names:
         is_typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
-        if not is_typed or name not in context.params:  # ignored by the command
+        value, option = context.params.get(name, "auto"), name.replace("_", "-")
+        if not is_typed or value == "auto":
             continue
-        value, option = context.params[name], name.replace("_", "-")
         if isinstance(value, bool):
             typed += f" --{option}" if value else f" --no-{option}"
         else:

@@ -21,6 +21,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import import_permanently, usable_cores
 from tbgen.system.units import counted
+from tbgen.tables.errors import MissingTableError
 from tbgen.tables.names import TableName
 from tbgen.tables.proofs import Proofs, find_in_directory
 
@@ -332,9 +333,12 @@ def _compare_digests(
             if how not in (Standing.AGREES, Standing.UNKNOWN) and not as_json:
                 click.echo(f"{name}: {_STANDINGS[how]}")
                 if how == Standing.DIFFERS:
+                    context, table = click.get_current_context(), file.header.spec.name
+                    build = MissingTableError(material.name, table.rule_set).command
+                    where = f" --metric {table.metric}{typed_options(context, 'tables')}"
                     click.echo(
-                        f"  `tbgen verify {material}` proves or refutes it, "
-                        f"`tbgen build --force {material}` replaces it"
+                        f"  `tbgen verify {material}{typed_options(context, *WHICH_TABLES)}` "
+                        f"proves or refutes it, `{build}{where} --force` replaces it"
                     )
     counts = Counter(entry["standing"] for entry in entries)
     ok = not counts[Standing.DIFFERS]

@@ -205,10 +205,11 @@ def test_the_suggested_build_names_a_directory_only_if_the_user_did(
     assert result.stderr.splitlines()[1] == "hint: run: tbgen build KRRK --rules check"
 
 
-def test_the_directory_of_a_suggested_build_is_quoted(tmp_path: Path) -> None:
+def test_a_suggested_build_has_the_directory_in_quotes_and_the_metric(tmp_path: Path) -> None:
     directory = tmp_path / "my tables"
-    result = run("stats", "KRRK", "--rules", "check", "--tables", directory)
-    assert_says(result, 1, f"run: tbgen build KRRK --rules check --tables '{directory}'")
+    result = run("stats", "KRRK", "--rules", "check", "--metric", "dtc", "--tables", directory)
+    suggested = f"tbgen build KRRK --rules check --tables '{directory}' --metric dtc"
+    assert_says(result, 1, f"run: {suggested}")
 
 
 def test_no_tables_directory(tmp_path: Path) -> None:

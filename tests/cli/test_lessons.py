@@ -87,7 +87,7 @@ def on_terminal(*arguments: str) -> str:
 
 def test_next_steps_are_shown_on_a_terminal() -> None:
     tables = str(built("KRKN", rules="wxf"))
-    chosen = ["--tables", tables, "--rules", "wxf", "--minor-chases"]
+    chosen = ["--tables", tables, "--metric", "dtm", "--rules", "wxf", "--minor-chases"]
     shown = on_terminal("probe", CHECKS, *chosen)
     _, found, steps = shown.partition("Next:")
     assert found

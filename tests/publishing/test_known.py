@@ -109,6 +109,8 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
     assert compare(tables, "KRK", *options) == (1, {KRK: "differs"})
     said = RUN(main, ["verify", "KRK", "--digests", "--tables", str(tables), *options])
     assert f"{KRK}: with OTHER VALUES than listed" in said.stdout
+    which = f"--rules check --metric dtm --tables {tables} --force"
+    assert f"`tbgen build KRK {which}` replaces it" in said.stdout
     assert compare(tables, "KRK", "--rules", "check") == (0, {KRK: "unknown"})
 
 
