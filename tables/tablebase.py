@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
@@ -86,7 +86,7 @@ class Tablebase:
         self._open: OrderedDict[TableName | WdlName, TableFile | WdlFile] = OrderedDict()
         self._held: set[TableFile | WdlFile | None] = set()
         self._closed = False
-        self._lock = Lock()
+        self._lock = RLock()
         self.directories: list[Path] = []
         """Directories whose tables were added."""
         self.checkpoint: Callable[[], None] = lambda: None
@@ -223,6 +223,16 @@ class Tablebase:
         `CorruptTableError`, `FormatVersionError` and `OSError`; `MaterialError` for a text that is
         no material, and `ValueError` after `close`.
         """
+        with self._lock:
+            file = self._opened(self.table_name(material))
+            assert isinstance(file, TableFile)
+            return file
+
+    def table_name(self, material: Material | str) -> TableName:
+        """Return the name of the file that `table` opens, without opening it.
+
+        Raises like `table`, except errors of opening.
+        """
         material = self._requested(material)
         with self._lock:
             self._require_open()
@@ -231,9 +241,7 @@ class Tablebase:
                 require_index(material)
                 rule_set = self._catalogue.rule_set(material)
                 raise MissingTableError(material.name, rule_set, self.directories)
-            file = self._opened(name)
-            assert isinstance(file, TableFile)
-            return file
+            return name
 
     def _requested(self, material: Material | str) -> Material:
         self.checkpoint()

@@ -139,7 +139,7 @@ def _write_json(material: Material, tables: GameTablebase, found: Search | int) 
 
     Nothing is written before the search has ended, so that an error leaves only its own object.
     """
-    rules = tables.table(material).header.spec.name.rule_set
+    rules = tables.table_name(material).rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}
     start, out = json_text(head)[:-1], sys.stdout
     if isinstance(found, int):

@@ -95,7 +95,8 @@ def verify(
     that the file names. Without that table it is not proven, and the exit status is 1.
 
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input or not enough memory, 3 corrupt
-    file. With --closure the largest status of any table.
+    file. With --closure the largest status of any table; without a supporting table, nothing is
+    proven.
     """
     if not closure and (jobs is not None or force):
         raise click.UsageError("--jobs and --force need --closure")
@@ -119,7 +120,7 @@ def verify(
             ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))
         if wdl:
             ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
-        names = {opened.table(material).header.spec.name for material in wanted}
+        names = {opened.table_name(material) for material in wanted}
     _require_kernels_memory(memory)
     import_permanently("tbgen.verify")  # compiled kernels
     # Bottom-up, so that each proof rests on tables already proven.

@@ -154,6 +154,14 @@ def test_tables_that_need_a_damaged_one_are_not_tried(proven: Path) -> None:
     assert "KRK.none.dtm.xqt" in result.stderr
 
 
+def test_other_tables_are_proven_if_a_chosen_one_is_truncated(tables: Path) -> None:
+    with (tables / "KRK.none.dtm.xqt").open("r+b") as file:
+        file.truncate(100)
+    result = run(tables)
+    assert result.exit_code == 3
+    assert result.stdout.splitlines()[-1] == "3 tables: 1 proven, 1 failed, 1 left out"
+
+
 def test_a_missing_table_is_reported_first(tables: Path) -> None:
     (tables / "KRK.none.dtm.xqt").unlink()
     result = run(tables, "KRKN")
