@@ -269,13 +269,15 @@ def read_query(fields: Mapping[str, str]) -> Query:
         return int(found) if found else default
 
     turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")
-    plies = count("least", 0), count("most", NO_END)
+    least, most = count("least", 0), count("most", NO_END)
+    if least > most:
+        raise InputError("least is above most", "choose a smaller least, or a larger most")
     decided, order = choice("decided", *Offence), fields.get("order", "")
     return Query(
         turn=Side[turn.upper()] if turn else None,
         outcome=Outcome[outcome.upper()] if outcome else None,
         orders=read_range(order, "orders") if order else ANY_NUMBER,
-        plies=plies if fields.get("least") or fields.get("most") else None,
+        plies=(least, most) if fields.get("least") or fields.get("most") else None,
         only=choice("only", "1") == "1",
         zugzwang=choice("zugzwang", "1") == "1",
         differs=choice("differs", "1") == "1",

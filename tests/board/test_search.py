@@ -391,6 +391,13 @@ def test_invalid_searches_are_refused(client: TestClient, asked: dict[str, str])
     assert client.get("/v1/tables/KRKN/search", params=asked).status_code == 400
 
 
+def test_a_lower_end_above_the_upper_one_is_named(client: TestClient) -> None:
+    asked = {"least": "30", "most": "20"}
+    page = client.get("/search/KRKN", params=asked | {"lang": "zh-Hans"})
+    assert page.status_code == 400
+    assert "“至少几步”大于“至多几步”" in page.text
+
+
 def boards(text: str) -> list[Position]:
     found = re.findall(r'class="mini-board" href="([^"]+)"', text)
     return [
