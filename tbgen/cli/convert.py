@@ -22,9 +22,10 @@ from tbgen.notation import (
     parse_move,
     read_position,
 )
+from tbgen.rules import check_legal
 
 _BOARD_LINES = 20
-"""Maximum number of lines read for a board; no board has so many."""
+"""Maximum number of lines of a board, with names and blank lines."""
 
 _SIDES = click.Choice([side.name.lower() for side in Side])
 
@@ -66,6 +67,8 @@ def convert(
         read = read_position(text, Side[side.upper()] if side else None)
         seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
         current = read.position
+        if moves:
+            check_legal(current)
         written = []
         for move_text in moves:
             move = parse_move(current, move_text, read_as)
@@ -100,8 +103,10 @@ def convert(
         if first is not None and _is_position(first.text):
             every = itertools.chain([first], lines)
             context.exit(answer_lines(context, answer, show, dict, every))
-        board = [] if first is None else itertools.chain([first], lines)
-        text = "\n".join(line.read() for line in itertools.islice(board, _BOARD_LINES))
+        board = [] if first is None else [first, *itertools.islice(lines, _BOARD_LINES)]
+        if len(board) > _BOARD_LINES:
+            raise InputError("standard input has more than one board", "give one board at a time")
+        text = "\n".join(line.read() for line in board)
     show(answer(text))
 
 

@@ -14,6 +14,7 @@ from tbgen.cli.options import json_option
 from tbgen.cli.streams import position_text
 from tbgen.indexing import InputError
 from tbgen.notation import MOVE_NOTATIONS, parse_move, parse_position
+from tbgen.rules import check_legal
 from tbgen.tables.files import writing
 
 
@@ -61,6 +62,7 @@ def diagram(
         raise InputError(f"{out} is neither .svg nor .png", "name the file accordingly")
     shown, marks = parse_position(position_text(position)), Marks()
     if last is not None:
+        check_legal(shown)
         move = parse_move(shown, last)
         shown, marks = shown.after(*move), Marks(move)
     look = Look(flip=flip, pieces=pieces, notation=notation)

@@ -197,6 +197,17 @@ def test_convert_reads_a_position_a_line(run: Any) -> None:
 def test_convert_reads_a_board_of_many_lines(run: Any) -> None:
     board = run("convert", MATE_IN_ONE, "--to", "board").output
     assert run("convert", "-", stdin=board).output == f"{MATE_IN_ONE} - - 0 1\n"
+    two = run("convert", "-", stdin=board + board)
+    assert two.exit_code == 2
+    assert "standard input has more than one board" in two.stderr
+
+
+def test_convert_reads_no_moves_from_an_illegal_position(run: Any) -> None:
+    illegal = "4k4/9/9/9/9/9/9/9/9/4RK3 w"
+    assert run("convert", illegal).exit_code == 0
+    moved = run("convert", illegal, "--move", "车五进九")
+    assert moved.exit_code == 2
+    assert "Black is in check but Red is to move" in moved.stderr
 
 
 def test_probe_joins_the_words_of_a_position(run: Any) -> None:

@@ -80,6 +80,7 @@ def test_png_files(tmp_path: Path) -> None:
         ((FEN, "-o", "x.gif"), "neither .svg nor .png"),
         ((FEN, "--json"), "--out is needed"),
         ((FEN, "--last", "d2d3"), "d2d3"),
+        (("4k4/9/9/9/9/9/9/9/9/4RK3 w", "--last", "e0e9"), "Black is in check"),
         (("nonsense",), "nonsense"),
     ],
 )
