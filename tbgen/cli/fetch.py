@@ -63,15 +63,9 @@ def fetch(
             entries = fetch_index(sources)
         except FetchError as error:
             raise InputError(str(error.strerror), error.hint) from None
-    needed = {material.name for material in needed_materials(wanted)}
-    chosen = {
-        entry: table.material.name
-        for entry in entries
-        if (table := entry.table).material.name in needed
-        and table.rule_set == rule_set
-        and metric in (None, table.metric)
-    }
-    missing = sorted(needed.difference(chosen.values()))
+    needed = set(needed_materials(wanted))
+    chosen, listed = _chosen(entries, needed, rule_set, metric, tables)
+    missing = sorted(material.name for material in needed - listed)
     tables.mkdir(parents=True, exist_ok=True)
     require_room(chosen, tables)
     answer: dict[str, Any] = {"directory": str(tables), "fetched": [], "present": [], "failed": []}
@@ -107,6 +101,28 @@ def fetch(
     if as_json:
         show_json(answer)
     ctx.exit(failures.FINDINGS if answer["failed"] or missing else failures.OK)
+
+
+def _chosen(
+    entries: list[Entry], needed: set[Material], rule_set: RuleSet, metric: str | None,
+    tables: Path,
+) -> tuple[list[Entry], set[Material]]:  # fmt: skip
+    """Return the entries to fetch, and the materials whose tables are listed.
+
+    A certificate is fetched if its table is listed or in the directory `tables`.
+    """
+    named = [
+        (entry, table)
+        for entry in entries
+        if (table := entry.table).material in needed
+        and table.rule_set == rule_set
+        and metric in (None, table.metric)
+    ]
+    listed = {table for entry, table in named if entry.file == table.filename}
+    chosen = [
+        entry for entry, table in named if table in listed or (tables / table.filename).exists()
+    ]
+    return chosen, {table.material for table in listed}
 
 
 def _fetch_one(

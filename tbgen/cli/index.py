@@ -45,10 +45,10 @@ def index(
     file.
     """
     # Imported here to keep `--help` fast.
-    from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index
+    from tbgen.publishing.index import files_of, index_of, pack_all_densely, write_index
 
     asked = partial(digest_of_values, threads=threads) if with_values else None
-    there = {name.material for path in tables.iterdir() if (name := table_of(path.name))}
+    there = {name.material for _, name in files_of(tables)}
     only = set(choice.required(there, tables))
     absent = sorted(material.name for material in only - there)
     if absent:

@@ -94,7 +94,7 @@ def index_of(
     Raises `OSError`, and the errors of `TableFile` for a damaged table.
     """
     entries = []
-    for path, name in _files_of(directory, only):
+    for path, name in files_of(directory, only):
         report(path.name)
         digest = values = None
         size, sha256 = hash_of(path)
@@ -126,7 +126,7 @@ def pack_all_densely(
     status reads it whole. Raises `OSError`, `InputError` if a build or download has locked a table,
     and the errors of `TableFile` for a damaged table.
     """
-    for path, name in _files_of(directory, only):
+    for path, name in files_of(directory, only):
         if path.is_symlink() or not path.name.endswith(SUFFIX):
             continue
 
@@ -143,16 +143,20 @@ def pack_all_densely(
             ) from None
 
 
-def _files_of(
-    directory: Path, only: Container[Material] | None
+def files_of(
+    directory: Path, only: Container[Material] | None = None
 ) -> Iterator[tuple[Path, TableName]]:
     """Yield (path, name of the table) for each table and certificate, sorted by path.
+
+    A certificate without its table is left out.
 
     only : materials to include; None for all
     """
     for path in sorted(directory.iterdir()):
         name = table_of(path.name)
-        if name is not None and path.is_file() and (only is None or name.material in only):
+        if name is None or not (only is None or name.material in only):
+            continue
+        if path.is_file() and (directory / name.filename).is_file():
             yield path, name
 
 

@@ -69,6 +69,7 @@ def test_round_trip_of_an_index(tables_dir: Path, tmp_path: Path) -> None:
     for path in tables_dir.iterdir():
         shutil.copy(path, tmp_path)
     (tmp_path / "KRK.check.dtm.proof.json").write_text("{}")
+    (tmp_path / "KRKR.check.dtm.proof.json").write_text("{}")  # without its table: not listed
     (tmp_path / "notes.txt").write_text("not for others")
     entries = index_of(tmp_path)
     assert {entry.file for entry in entries} == {

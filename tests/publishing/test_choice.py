@@ -1,0 +1,36 @@
+"""Files that `index` and `fetch` choose: tables, and certificates of tables."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from tbgen.cli import main
+from tbgen.publishing.index import index_of, write_index
+from tests.helpers.certificates import certify, name_of
+
+
+def test_a_certificate_is_no_table(tables_dir: Path, tmp_path: Path) -> None:
+    """`index` and `fetch` miss a table of which there is only a certificate, and do not fetch it.
+
+    A listed certificate is fetched if the directory has its table.
+    """
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    name = name_of("KRK.check.dtm")
+    for folder in (shared, mine):
+        folder.mkdir()
+        shutil.copy(tables_dir / name.filename, folder)
+    certify(shared, name)
+    entries = [entry for entry in index_of(shared) if entry.file != name.filename]
+    run = CliRunner().invoke
+    (shared / name.filename).unlink()
+    assert run(main, ["index", "KRK", "--tables", str(shared)]).exit_code == 1
+    write_index(shared, entries)
+    fetching_it = ["fetch", "KRK", "--from", str(shared), "--rules", "check", "--json"]
+    for folder, fetched in ((mine, [entries[0].file]), (tmp_path / "new", [])):
+        result = run(main, [*fetching_it, "--tables", str(folder)])
+        answer = json.loads(result.stdout)
+        assert (result.exit_code, answer["missing"], answer["fetched"]) == (1, ["KRK"], fetched)
