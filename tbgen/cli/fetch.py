@@ -87,7 +87,7 @@ def fetch(
     if missing:
         names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")
         hint = "name a folder that has them with --from, or build them with tbgen build"
-        what = f"the index lists no table of {names}"
+        what = f"the index lists no table of {names} under the rules '{rule_set}'"
         show_failure(failures.Failure(failures.FINDINGS, what, hint))
     counts = {name: len(found) for name, found in answer.items() if isinstance(found, list)}
     said = [f"{count} {name}" for name, count in counts.items() if count]
@@ -109,18 +109,21 @@ def _chosen(
 ) -> tuple[list[Entry], set[Material]]:  # fmt: skip
     """Return the entries to fetch, and the materials whose tables are listed.
 
-    A certificate is fetched if its table is listed or in the directory `tables`.
+    A certificate is fetched if its table is listed or in the directory `tables`. Of tables of both
+    metrics, only that of `metric` is fetched; both if it is None.
     """
     named = [
         (entry, table)
         for entry in entries
-        if (table := entry.table).material in needed
-        and table.rule_set == rule_set
-        and metric in (None, table.metric)
+        if (table := entry.table).material in needed and table.rule_set == rule_set
     ]
     listed = {table for entry, table in named if entry.file == table.filename}
+    preferred = {table.material for table in listed if table.metric == metric}
     chosen = [
-        entry for entry, table in named if table in listed or (tables / table.filename).exists()
+        entry
+        for entry, table in named
+        if (table in listed or (tables / table.filename).exists())
+        and (table.metric == metric or table.material not in preferred)
     ]
     return chosen, {table.material for table in listed}
 

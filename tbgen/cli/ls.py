@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directo
 @click.command(cls=Command)
 @choice_arguments
 @options.check_option
-@options.table_options
+@partial(options.table_options, metric_option=options.only_metric_option)
 @options.json_option
 @click.pass_context
 def ls(

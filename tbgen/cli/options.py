@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,11 +187,13 @@ orders_option = click.option(
 )  # fmt: skip
 """Decorator that adds `--orders N`, as the parameter `orders`; None if not given."""
 
-metric_option = click.option(
-    "--metric", type=click.Choice(["dtm", "dtc"]),
-    help="Distance to mate or to conversion, preferred if a material has tables of both.",
-)  # fmt: skip
+_metric_option = partial(click.option, "--metric", type=click.Choice(["dtm", "dtc"]))
+metric_option = _metric_option(
+    help="Distance to mate or to conversion, preferred if a material has tables of both."
+)
 """Decorator that adds `--metric`, as the parameter `metric`: "dtm", "dtc", or None."""
+only_metric_option = _metric_option(help="List only tables of distances to mate, or to conversion.")
+"""Decorator that adds `--metric` as `metric_option` does, for a command that lists tables."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 """Decorator that adds `--json`, as the parameter `as_json`."""
@@ -249,7 +251,9 @@ class Selection:
         return list(dict.fromkeys(name.material for name in names if name.rule_set == rule_set))
 
 
-def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def table_options(
+    function: Callable[..., Any], metric_option: Callable[..., Any] = metric_option
+) -> Callable[..., Any]:
     """Add `--tables --rules --minor-chases --orders --metric`, as `selection`: a `Selection`."""
 
     @wraps(function)

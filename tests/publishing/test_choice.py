@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
 from tbgen.publishing.index import index_of, write_index
 from tests.helpers.certificates import certify, name_of
+from tests.publishing.conftest import CONTENT, KRK
 
 
 def test_a_certificate_is_no_table(tables_dir: Path, tmp_path: Path) -> None:
@@ -34,3 +37,26 @@ def test_a_certificate_is_no_table(tables_dir: Path, tmp_path: Path) -> None:
         result = run(main, [*fetching_it, "--tables", str(folder)])
         answer = json.loads(result.stdout)
         assert (result.exit_code, answer["missing"], answer["fetched"]) == (1, ["KRK"], fetched)
+
+
+@pytest.mark.parametrize(
+    ("options", "fetched"),
+    [
+        ((), ["KNK.check.dtc.xqt", "KNK.check.dtm.xqt", "KRK.check.dtm.xqt"]),
+        (("--metric", "dtc"), ["KNK.check.dtc.xqt", "KRK.check.dtm.xqt"]),
+        (("--metric", "dtm"), ["KNK.check.dtm.xqt", "KRK.check.dtm.xqt"]),
+    ],
+    ids=str,
+)
+def test_a_metric_is_preferred(
+    tmp_path: Path, options: tuple[str, ...], fetched: list[str]
+) -> None:
+    files = ("KNK.check.dtc.xqt", "KNK.check.dtm.xqt", "KRK.check.dtm.xqt")
+    for file in files:
+        (tmp_path / file).write_bytes(CONTENT)
+    write_index(tmp_path, [replace(KRK, file=file) for file in files])
+    command = ["fetch", "KRKN", *options, "--rules", "check", "--from", str(tmp_path), "--json"]
+    result = CliRunner().invoke(main, [*command, "--tables", str(tmp_path / "mine")])
+    answer = json.loads(result.stdout)
+    assert (answer["fetched"], answer["missing"]) == (fetched, ["KRKN"])
+    assert "lists no table of KRKN under the rules 'check'" in result.stderr
