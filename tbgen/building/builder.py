@@ -205,15 +205,15 @@ class Builder:
         with contextlib.nullcontext() if reads else self._lock(task.material):
             finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
             name = finished or self._name(task.material, task.metric or Metric.DTM)
-            done = finished is not None and not task.rebuild
-            self.progress.table(name, done)
-            if done:
+            if finished is not None and not task.rebuild:
                 # Raises an error if the finished table is damaged.
                 TableFile(self._path(name), name=name).close()
+                self.progress.table(name, True)
                 if not reads:
                     remove_older_state(self.directory, name)
                     remove_part(self._path(name))
                 return Built(name)
+            self.progress.table(name, False)
             built = self._build_table(task)
             # If the task names no metric, there may be a checkpoint of each metric.
             for metric in (built.name.metric,) if task.metric else Metric:

@@ -146,6 +146,15 @@ class Collection:
             self._plans[threads] = [table for table in listed if table.material in missing]
         return self._plans[threads]
 
+    @property
+    def all_jobs(self) -> list[Job]:
+        """All tables as jobs without estimates; a finished table has no prerequisites."""
+        unfinished = set(self.unfinished)
+        return [
+            job if job.payload in unfinished else replace(job, needs=())
+            for job in jobs_of(self.work)
+        ]
+
     def require_supported(self) -> None:
         """Raise `UnsupportedMaterialError` if the solver cannot solve an unfinished table."""
         for task in self.unfinished:
@@ -221,7 +230,7 @@ class Collection:
         First the tables of `work` that are not among `jobs`, the finished ones, are checked in this
         process. If one fails and `keep_going` is False, nothing is built.
 
-        jobs : the result of `jobs_of(work)`, or of `jobs()`
+        jobs : `all_jobs`, or the result of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`
         download : copies built tables to `directory`, if workers write to another one
 
@@ -229,9 +238,9 @@ class Collection:
         is not in `directory` afterwards, and the errors of `executor` and `download`.
         """
         keys = {job.key for job in jobs}
-        finished = [task for task in self.work if task.material.name not in keys]
+        finished = [job for job in self.all_jobs if job.key not in keys]
         here = InProcess(self.table_builder(1))
-        outcome = run(jobs_of(finished), here, observer, keep_going=keep_going)
+        outcome = run(finished, here, observer, keep_going=keep_going)
         if outcome.failures and not keep_going:
             outcome.left_out += [job.key for job in jobs]
             return outcome

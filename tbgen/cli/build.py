@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tbgen.answers import failures
-from tbgen.building.builder import TWO_COMPILERS_BYTES, Builder, Built, jobs_of
+from tbgen.building.builder import TWO_COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, ProcessLimits, jobs_worth, process_limits
 from tbgen.building.exchange import Exchange, RemoteTableBuilder
 from tbgen.building.packing import pack_closure
@@ -222,7 +222,7 @@ def _on_this_machine(
                 builder.progress = Profile(
                     progress, builder.meter, lambda costs: progress.report_costs(costs, cores)
                 )
-            listed, executor = jobs_of(collection.work), InProcess(builder.build_job)
+            listed, executor = collection.all_jobs, InProcess(builder.build_job)
         with executor:
             return progress, collection.build(listed, executor, progress, keep_going=keep_going)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.builder import COMPILER_BYTES, TWO_COMPILERS_BYTES, Progress, jobs_of
+from tbgen.building.builder import COMPILER_BYTES, TWO_COMPILERS_BYTES, Progress
 from tbgen.building.collection import IDLE_WORKER_BYTES, Collection, jobs_worth, process_limits
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
@@ -153,7 +153,7 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
     collection = Collection([KRKN], tmp_path, NO_RULES)
     builder = Builder(tmp_path, NO_RULES, Progress())
     executor = InProcess(builder.build_job)
-    outcome = collection.build(jobs_of(collection.work), executor, Watch(), keep_going=False)
+    outcome = collection.build(collection.all_jobs, executor, Watch(), keep_going=False)
     assert order == ["KRK", "KNK", "KRKN"]
     assert said == {f"KNK: locked by process {os.getpid()} on {socket.gethostname()}"}
     assert not outcome.left_out
@@ -176,6 +176,19 @@ def test_keep_going_builds_all_that_do_not_need_a_failed_table(tmp_path: Path) -
     assert [failed["input"] for failed in answer["failed"]] == ["KNK"]
     assert answer["left_out"] == ["KRKN"]
     assert "4 tables: 1 built, 1 present, 1 failed, 1 left out" in going.stderr
+
+
+def test_keep_going_counts_finished_tables_that_need_a_damaged_one(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Progress()).build([KRKN])
+    (tmp_path / "KRK.none.dtm.xqt").write_bytes(b"")
+    command = ["build", "KRKN", "KRKA", "--keep-going", "--rules", "none", "--json"]
+    result = CliRunner().invoke(main, [*command, "--tables", str(tmp_path)])
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 3
+    assert [table["table"] for table in answer["tables"]] == ["KNK.none.dtm", "KRKN.none.dtm"]
+    assert [failed["input"] for failed in answer["failed"]] == ["KRK"]
+    assert answer["left_out"] == ["KRKA"]
+    assert "4 tables: 2 present, 1 failed, 1 left out" in result.stderr
 
 
 def test_a_table_short_of_memory_is_retried_with_more(tmp_path: Path) -> None:
