@@ -26,6 +26,7 @@ from tbgen.tables.names import TableName
 from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
+    from tbgen.play.tablebase import GameTablebase
     from tbgen.verify.files import TableProver
 
 CORES = usable_cores()
@@ -258,7 +259,7 @@ def _prove_outcomes(
 ) -> int:
     """Prove win-draw-loss files, print the results, and return the exit status.
 
-    Raises `InputError` if the file of a material is missing, and the errors of `verify_wdl`.
+    Raises `MissingTableError` if the file of a material is missing, and the errors of `verify_wdl`.
     """
     from tbgen.verify.wdl import verify_wdl
 
@@ -271,11 +272,7 @@ def _prove_outcomes(
             )
             line.clear()
             if report is None:
-                typed = typed_options(click.get_current_context(), *WHICH_TABLES)
-                raise InputError(
-                    f"there is no win-draw-loss file of {material}",
-                    f"run: tbgen pack {material}{typed}",
-                )
+                raise _missing_outcomes(opened, material)
             reports.append(report)
             if as_json:
                 continue
@@ -300,6 +297,20 @@ def _prove_outcomes(
     if as_json:
         show_json({"ok": ok, "files": [report.to_json() for report in reports]})
     return failures.OK if ok else failures.FINDINGS
+
+
+def _missing_outcomes(opened: GameTablebase, material: Material) -> MissingTableError:
+    """Return the error for a missing win-draw-loss file; its command names one of two metrics."""
+    rule_set = opened.rule_set
+    error = MissingTableError(material.name, rule_set, wdl=True)
+    tables = [
+        name
+        for name in opened.available()
+        if name.material == material and name.rule_set == rule_set
+    ]
+    if opened.metric is None and len(tables) > 1:
+        error.command += f" --metric {tables[0].metric}"
+    return error
 
 
 def _compare_digests(

@@ -121,7 +121,14 @@ def test_counts_are_recomputed(tables: Path) -> None:
 
 
 def test_no_file(tables: Path) -> None:
+    """The hint is a command that works, also if there are tables of both metrics."""
     (tables / "KPK.check.wdl.xqt").unlink()
     status, out = run(tables, "KPK")
-    assert status == 2
-    assert "tbgen pack KPK" in out
+    assert (status, "run: tbgen pack KPK --rules check --tables" in out) == (1, True)
+    directory = ["--rules", "check", "--tables", str(tables)]
+    build = ["build", "KPK", "--metric", "dtc", *directory]
+    assert CliRunner().invoke(main, build).exit_code == 0
+    assert "tbgen pack KPK --rules check --metric dtc --tables" in run(tables, "KPK")[1]
+    pack = ["pack", "KPK", "--metric", "dtc", *directory]
+    assert CliRunner().invoke(main, pack).exit_code == 0
+    assert run(tables, "KPK")[0] == 0
