@@ -10,7 +10,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.cli.materials import material_arguments
+from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
@@ -55,6 +55,7 @@ def fetch(
     from tbgen.publishing.sources import source_of
     from tbgen.tables.certificates import PROOF_SUFFIX
 
+    require_tables(wanted)
     sources = [source_of(address) for address in addresses]
     if index_file is not None:
         entries = read_index_file(index_file)

@@ -11,7 +11,7 @@ import click
 from tbgen.building.packing import digest_of_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.materials import MaterialChoice, choice_arguments
+from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.cli.streams import LiveLine
 from tbgen.system.units import counted, format_bytes
 from tbgen.tables.errors import MissingTableError
@@ -50,6 +50,7 @@ def index(
     asked = partial(digest_of_values, threads=threads) if with_values else None
     there = {name.material for _, name in files_of(tables)}
     only = set(choice.required(there, tables))
+    require_tables(only)
     absent = sorted(material.name for material in only - there)
     if absent:
         raise MissingTableError(" ".join(absent), directories=[tables])

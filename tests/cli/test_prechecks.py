@@ -12,9 +12,13 @@ from tests.cli.test_errors import assert_says, run
 from tests.helpers.built import built
 
 
-@pytest.mark.parametrize("command", ["build", "plan", "stats"])
-def test_a_material_without_a_table(command: str, tmp_path: Path) -> None:
-    assert_says(run(command, "KK", "--tables", tmp_path), 2, "no table")
+@pytest.mark.parametrize(
+    "command",
+    [("build",), ("plan",), ("stats",), ("index",), ("fetch", "--from", ".")],
+    ids=" ".join,
+)
+def test_a_material_without_a_table(command: tuple[str, ...], tmp_path: Path) -> None:
+    assert_says(run(*command, "KK", "--tables", tmp_path), 2, "no table")
 
 
 def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
