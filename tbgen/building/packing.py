@@ -40,13 +40,19 @@ class Packed(NamedTuple):
 
 
 def pack_table(
-    file: TableFile, directory: Path, *, threads: int = 1, plain: bool = False, force: bool = False
+    file: TableFile,
+    directory: Path,
+    *,
+    threads: int = 1,
+    plain: bool | None = False,
+    force: bool = False,
 ) -> Packed:
     """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
     A current file was derived from this table, and stores its blocks, if any, as `plain` requires.
 
-    plain : store the blocks uncompressed, for memory mapping
+    plain : store the blocks uncompressed, for memory mapping; None compresses them, but accepts a
+        current file of either kind
     force : replace even a current file
 
     Raises `OSError`, the errors of reading the table, and `CorruptTableError` for wrong statistics.
@@ -83,27 +89,26 @@ def pack_closure(
 ) -> None:
     """Write the win-draw-loss files of the tables of materials and of their supporting tables.
 
-    Current files are kept (`pack_table`). Of tables of both metrics, the DTM table is packed.
-    Raises `MissingTableError`, and the errors of opening tables and of `pack_table`.
+    Current files of either kind are kept (`pack_table`). Of tables of both metrics, the DTM table
+    is packed. Raises `MissingTableError`, and the errors of opening tables and of `pack_table`.
     """
     for material in needed_materials(materials):
         name = finished_table(directory, material, rule_set)
         if name is None:
             raise MissingTableError(material.name, rule_set)
         with TableFile(directory / name.filename, name=name) as file:
-            pack_table(file, directory, threads=threads)
+            pack_table(file, directory, threads=threads, plain=None)
 
 
-def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
+def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool | None) -> bool:
     """Return whether the win-draw-loss file exists, can be read, and was derived from this table.
 
-    Its blocks, if any, must be uncompressed with `plain`, and compressed otherwise.
+    Its blocks, if any, must be uncompressed with `plain`, compressed without, and either if None.
     """
     try:
         with WdlFile(path, name=name) as found:
-            return (
-                found.statistics.source.digest == file.header.digest.hex()
-                and found.is_plain in (None, plain)
+            return found.statistics.source.digest == file.header.digest.hex() and (
+                plain is None or found.is_plain in (None, plain)
             )
     except (OSError, TablebaseError):
         return False

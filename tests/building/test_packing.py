@@ -205,6 +205,11 @@ def test_a_build_packs_its_supporting_tables(tables: Path) -> None:
     assert result.exit_code == 0, result.output
     wanted = {str(m) for m in Material.parse("KRKN").closure() if m.needs_table}
     assert {path.name.split(".")[0] for path in tables.glob("*.wdl.xqt")} == wanted
+    # A current file of either kind is kept.
+    assert run(tables, "KRK", "--plain")[0] == 0
+    before = (tables / "KRK.check.wdl.xqt").read_bytes()
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert (tables / "KRK.check.wdl.xqt").read_bytes() == before
 
 
 def test_ls_lists_the_files(tables: Path) -> None:
