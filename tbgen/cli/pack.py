@@ -13,6 +13,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.indexing import InputError
 from tbgen.publishing.bundle import bundled_names, write_bundle
+from tbgen.system.units import counted
 
 
 @click.command(cls=Command)
@@ -76,7 +77,7 @@ def pack(
             "archive": str(archive) if archive else None,
         })  # fmt: skip
     elif archive is not None:
-        click.echo(f"{archive}: {bundled} files, {archive.stat().st_size:,} bytes")
+        click.echo(f"{archive}: {counted(bundled, 'file')}, {archive.stat().st_size:,} bytes")
 
 
 def _entry(packed: Packed) -> dict[str, Any]:
