@@ -20,7 +20,7 @@ from tbgen.building.measured import measurements
 from tbgen.building.states import STATE_SECONDS
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material, needed_materials
-from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.retrograde.memory import code_spaces, fits_32_bits, memory_needed
 from tbgen.scheduling.forecast import Simulation, simulate
 from tbgen.scheduling.queue import Job
 from tbgen.system.units import format_bytes, format_duration
@@ -55,6 +55,11 @@ class PlannedTable:
     """Measured or estimated CPU seconds, on the machine of the measurements."""
     seconds: float
     """Estimated wall seconds, on this machine if its speed is known (`Estimates.wall_per_cpu`)."""
+
+    @property
+    def is_supported(self) -> bool:
+        """True if the table can be built; the solver refuses too many placements for 32 bits."""
+        return fits_32_bits(self.material)
 
     @property
     def worker_seconds(self) -> float:

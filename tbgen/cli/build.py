@@ -163,6 +163,7 @@ def _check_first(
     """
     if not collection.unfinished:
         return
+    collection.require_supported()
     if here:
         if len(collection.unfinished) > 1:  # the builder itself checks a single table
             collection.require_memory(memory, threads)
@@ -173,7 +174,6 @@ def _check_first(
                 f"{collection.directory} has {format_bytes(free)} left (docs/build-big.md)",
                 err=True,
             )
-    collection.require_supported()
     totals = Totals.of(collection.planned(threads), jobs)
     if totals.seconds > _LONG_SECONDS and not confirmed:
         raise InputError(

@@ -54,7 +54,14 @@ def plan(
         }
         for table in planned
     ]
-    missing = [table for table, entry in zip(planned, entries, strict=True) if not entry["present"]]
+    absent = [table for table, entry in zip(planned, entries, strict=True) if not entry["present"]]
+    missing = [table for table in absent if table.is_supported]
+    refused = [table.material.name for table in absent if not table.is_supported]
+    if refused:
+        names = ", ".join(refused[:4]) + (", ..." if len(refused) > 4 else "")
+        click.echo(
+            f"note: the totals leave out {names}: build refuses so many placements", err=True
+        )
     total = Totals.of(missing, workers or 1)
     forecast = None if workers is None else forecast_workers(missing, workers)
     if as_json:

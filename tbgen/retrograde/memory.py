@@ -89,10 +89,15 @@ _MOST_PLACEMENTS = 1 << 32
 """Maximum number of slots of a lead: lists of a chunk's positions have four bytes for a slot."""
 
 
+def fits_32_bits(material: Material) -> bool:
+    """Return whether 32 bits can number the slots of a lead; else the solver refuses a material."""
+    return Layout.of(material).mids * SQUARES <= _MOST_PLACEMENTS
+
+
 def require_numbers_of_32_bits(material: Material) -> None:
     """Raise `UnsupportedMaterialError` if a lead has more slots than 32 bits can number."""
-    placements = Layout.of(material).mids * SQUARES
-    if placements > _MOST_PLACEMENTS:
+    if not fits_32_bits(material):
+        placements = Layout.of(material).mids * SQUARES
         raise UnsupportedMaterialError(
             material.name, f"its attackers have {placements:,} placements, too many for 32 bits"
         )
