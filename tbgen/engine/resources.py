@@ -12,7 +12,6 @@ uses the searcher.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,9 +29,6 @@ _OTHER_BYTES = 256 << 20
 
 _WAITS_BEFORE_NOTE = 150
 """Number of waits of 0.02 s for kernels (3 s in all) before a note that they are being compiled."""
-
-_ALLOCATION_SECONDS = 1.0
-"""Longest time that `isready` waits for the hash table's memory; a search allocates the rest."""
 
 Result = TypeVar("Result")
 
@@ -148,16 +144,14 @@ class Resources:
     def get_ready(self, options: Options, ended: threading.Event) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        After `_ALLOCATION_SECONDS` the rest of the hash table is left to the search. Does nothing
-        if `ended` is set before the kernels are loaded, or if those of the search cannot be loaded.
-        Raises the errors of `with_tables`.
+        Ends early once `ended` is set. Does nothing if that happens before the kernels are loaded,
+        or if those of the search cannot be loaded. Raises the errors of `with_tables`.
         """
         # Compiling the kernels of proofs would delay the first answers.
         searcher = self._wait_for(self._loaded_proofs, ended)
         if searcher is not None:
             self.with_tables(options, lambda: self._set_up(searcher, options))
-            deadline = time.monotonic() + _ALLOCATION_SECONDS
-            searcher.allocate(lambda: ended.is_set() or time.monotonic() > deadline)
+            searcher.allocate(ended.is_set)
 
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
         """Wait until the event `loaded` or `ended` is set; return the searcher if `loaded` is set.

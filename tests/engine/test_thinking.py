@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -169,22 +170,21 @@ def test_no_timer_is_left_after_a_ponder_search() -> None:
     thinker.close()
 
 
-def test_readiness_does_not_wait_long_for_a_large_hash_table(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Readiness is reported although the allocation, here without end, has not been finished."""
-
-    def allocate(ended: Callable[[], bool]) -> None:
-        while not ended():
-            time.sleep(0.01)
-
-    monkeypatch.setattr("tbgen.engine.resources._ALLOCATION_SECONDS", 0.1)
+def test_readiness_waits_for_all_of_a_large_hash_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the allocation takes, only the end of the engine stops it."""
     told: Queue[str] = Queue()
     thinker, searcher = thinker_with(told)
+
+    def allocate(ended: Callable[[], bool]) -> None:
+        monkeypatch.setattr("time.monotonic", count(time.monotonic() + 3600).__next__)
+        told.put(f"ended: {ended()}")
+        thinker._closed.set()
+        told.put(f"ended: {ended()}")
+
     monkeypatch.setattr(searcher, "allocate", allocate)
     thinker.resources._loaded_proofs.set()
     thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
-    assert told.get(timeout=60) == "ready"
+    assert [told.get(timeout=60) for _ in range(3)] == ["ended: False", "ended: True", "ready"]
 
 
 def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
