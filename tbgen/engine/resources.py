@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tbgen.engine.options import Options
 from tbgen.engine.tables import EngineTables
 from tbgen.system.allowance import usable_memory
+from tbgen.system.platform import trim_process
 
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
@@ -84,6 +85,8 @@ class Resources:
             # Last: only positions with few pieces need proofs. The first searcher may be in use.
             Searcher(hash_mebibytes=1).warm_up_proofs()
             searcher.tries_proofs = True
+            # Arrays of a new proof then get fresh pages, which are 0, instead of being cleared.
+            trim_process()
         except Exception as error:  # tables can still be used
             self._on_note(f"the search cannot be loaded: {type(error).__name__}: {error}")
         self._loaded.set()

@@ -6,12 +6,14 @@ proof number 0 is a win, one with the disproof number 0 is none. An idle move gi
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tbgen.engine.resources import Resources
 from tbgen.engine.search import graph as proof_graph
 from tbgen.engine.search import proof_search, scores
 from tbgen.engine.search.graph import estimate
@@ -23,6 +25,7 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_legal, is_terminal, legal_moves
+from tbgen.system.platform import resident_bytes
 from tbgen.tables import Outcome, Tablebase
 from tbgen.tables.rule_sets import RuleSet
 from tests.engine.test_search import short_wins
@@ -222,6 +225,21 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
         found = proof_graph.find_patterns(states[0], graph, inside)
         assert found == (0 if stopped else len(LOOP))
         assert (graph.nodes.status == proof_graph.WON).all() == (not stopped)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_new_graph_takes_no_memory_until_used() -> None:
+    """In a process that has loaded the engine's kernels, no array of a new graph is cleared."""
+    Resources(print)._load()
+    before = resident_bytes()
+    np.ones(31 << 20, np.int8)  # freed at once: glibc's heap now serves arrays of this size
+    for _ in range(3):
+        graph = proof_graph.new_graph(1 << 21)
+        taken = resident_bytes() - before
+        for array in graph:
+            array[...] = array[0]
+        del graph, array
+    assert taken < 8 << 20
 
 
 def test_a_pattern_does_not_depend_on_earlier_proofs() -> None:
