@@ -77,7 +77,7 @@ class Resources:
         try:
             from tbgen.engine.search.searcher import Searcher
 
-            searcher = Searcher(hash_mebibytes=1)
+            searcher = Searcher(hash_mebibytes=1, on_note=self._on_note)
             searcher.warm_up()
             searcher.tries_proofs = False
             self._searcher = searcher

@@ -242,6 +242,23 @@ def test_a_new_graph_takes_no_memory_until_used() -> None:
     assert taken < 8 << 20
 
 
+def test_without_memory_for_proofs_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One note tells the user, also after several searches."""
+
+    def refuse(nodes: int) -> proof_graph.Graph:
+        raise MemoryError
+
+    monkeypatch.setattr("tbgen.engine.search.prover.new_graph", refuse)
+    notes: list[str] = []
+    searcher = Searcher(hash_mebibytes=1, on_note=notes.append)
+    position = Position.from_fen("3k5/4a4/9/9/9/9/9/9/9/R3K4 w")
+    for _ in range(2):
+        searcher.clear_stop()
+        *_, last = searcher.think([position], [], nodes=5_000)
+        assert last.lines[0].moves[0] in legal_moves(position)
+    assert notes == ["no memory for proofs of wins: the engine searches without them"]
+
+
 def test_a_pattern_does_not_depend_on_earlier_proofs() -> None:
     """A leaf belongs to no pattern, even if its number had a flag in the graph of another proof."""
     states = np.zeros(1, STATE).view(np.recarray)

@@ -56,10 +56,13 @@ class Prover:
         prove(state, buffers, new_graph(_MAX_NODES), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
-        """Drop the current proof; with at most `FEW_MEN` pieces, start one for the side to move."""
-        few = state["men_left"][0, state["root"][0]] <= FEW_MEN
-        self._graph = new_graph(_MAX_NODES) if few else None
-        self._nodes = 0
+        """Drop the current proof; with at most `FEW_MEN` pieces, start one for the side to move.
+
+        Raises `MemoryError`.
+        """
+        self._graph, self._nodes = None, 0
+        if state["men_left"][0, state["root"][0]] <= FEW_MEN:
+            self._graph = new_graph(_MAX_NODES)
 
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.

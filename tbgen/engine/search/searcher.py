@@ -71,16 +71,22 @@ class Searcher:
     """Driver of the search; keeps hash table and histories of moves between searches.
 
     Runs one search at a time. Any thread may call `stop`, also before a search begins; the stop
-    flag stays set until `clear_stop`.
+    flag stays set until `clear_stop`. `on_note` is called with texts for the user.
     """
 
-    def __init__(self, hash_mebibytes: int = 16) -> None:
+    def __init__(
+        self, hash_mebibytes: int = 16, on_note: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self._on_note = on_note
         self._states = np.zeros(1, STATE)
         self._others: ThreadPoolExecutor | None = None
         self._expected: dict[int, int] = {}  # score in the last iteration, by the line's number
         self._prover = Prover()
         self.tries_proofs = True
-        """Whether to try proofs; the first one compiles or loads the kernel of proofs."""
+        """Whether to try proofs; the first one compiles or loads the kernel of proofs.
+
+        False, too, after a search had no memory for a proof.
+        """
         self._preferred: Move | None = None  # last choice of `_easier_to_prove`
         self.resize(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
@@ -199,7 +205,11 @@ class Searcher:
             if move is not None:
                 yield self._iteration(1, [Line(scores.PROVEN_WIN, (move,))])
                 return
-            self._prover.begin(state)
+            try:
+                self._prover.begin(state)
+            except MemoryError:
+                self.tries_proofs = proves = False
+                self._on_note("no memory for proofs of wins: the engine searches without them")
         self._preferred = None
         for reached in range(1, min(depth or MAX_PLY, MAX_PLY) + 1):
             self._tables.load_wanted()
