@@ -202,6 +202,32 @@ def test_threads_change_no_decision(krkn):
     assert [iteration.depth for iteration in found] == [1, 2, 3]
 
 
+def test_a_stop_reaches_all_threads():
+    """It does not wait for the first thread, which may have no core to run on."""
+    searcher = Searcher(hash_mebibytes=1)
+    searcher.use_threads(3)
+    searcher.stop()
+    assert searcher._states["stop"].all()
+    assert list(searcher.think([Position.from_fen(START_FEN)], [])) == []
+
+
+def test_a_thread_that_cannot_start_leaves_none_running(monkeypatch):
+    searcher = Searcher(hash_mebibytes=1)
+    searcher.use_threads(3)
+    submit, tasks = searcher._others.submit, []
+
+    def refuse_second(*work):
+        if tasks:
+            raise RuntimeError("can't start new thread")
+        tasks.append(submit(*work))
+        return tasks[0]
+
+    monkeypatch.setattr(searcher._others, "submit", refuse_second)
+    with pytest.raises(RuntimeError):
+        think(searcher, Position.from_fen(START_FEN), depth=9)
+    assert tasks[0].done()
+
+
 def cases() -> list[dict[str, str]]:
     """Return every fourth of the referee's test cases with a verdict for one side."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))

@@ -156,8 +156,8 @@ class Searcher:
         return int(self._states["nodes"].sum())
 
     def stop(self) -> None:
-        """Stop the search at its next node."""
-        self._states["stop"][0] = 1
+        """Stop the search at its next node, in all threads."""
+        self._states["stop"] = 1
 
     def think(
         self,
@@ -285,15 +285,15 @@ class Searcher:
         if self._others is None:
             yield
             return
-        others["stop"] = 0
-        tasks = [
-            self._others.submit(
-                search_root, others[i : i + 1], self._shared, np.roll(root_moves, -i), 0,
-                depth + (i + 1) % 2, -scores.INFINITE, scores.INFINITE,
-            )
-            for i in range(len(others))
-        ]  # fmt: skip
+        others["stop"] = self._states["stop"][0]
+        tasks = []
         try:
+            for i in range(len(others)):
+                task = self._others.submit(
+                    search_root, others[i : i + 1], self._shared, np.roll(root_moves, -i), 0,
+                    depth + (i + 1) % 2, -scores.INFINITE, scores.INFINITE,
+                )  # fmt: skip
+                tasks.append(task)
             yield
         finally:
             others["stop"] = 1
