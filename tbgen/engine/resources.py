@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tbgen.engine.options import Options
 from tbgen.engine.tables import EngineTables
 from tbgen.system.allowance import usable_memory
-from tbgen.system.platform import trim_process
+from tbgen.system.platform import memory_left, stack_bytes, trim_process, usable_cores
 
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _OTHER_BYTES = 256 << 20
 """Bytes of memory that the hash table leaves to the rest of the engine."""
+
+_THREAD_BYTES = 72 << 20
+"""Bytes of address space of a search thread besides its stack: glibc's heap, and its record."""
 
 _WAITS_BEFORE_NOTE = 150
 """Number of waits of 0.02 s for kernels (3 s in all) before a note that they are being compiled."""
@@ -47,6 +50,8 @@ class Resources:
         self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
         self._hash = 0
         """Option `hash` (MiB) of the hash table, which is smaller if memory was short; 0 before."""
+        self._threads = 0
+        """Option `threads` that the searcher uses, as far as it can; 0 before the first search."""
         self._forget = False
         """Whether the searcher is to be cleared before it is used again."""
 
@@ -173,8 +178,9 @@ class Resources:
         """Apply the options and the open tables to the searcher.
 
         A hash table that does not fit into the available memory is halved, down to 1 MiB, until it
-        does; a note tells the user. The searcher is cleared after `forget`, and if the tables have
-        changed. Raises the errors of `NumbaTables`.
+        does; a note tells the user. So does a note if there are fewer threads than the option says:
+        at most one a core, and as many as the address space has room for. The searcher is cleared
+        after `forget`, and if the tables have changed. Raises the errors of `NumbaTables`.
         """
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory
@@ -192,7 +198,16 @@ class Resources:
         if self._forget:
             searcher.clear()
         self._forget = False
-        searcher.use_threads(options.threads)
+        if options.threads != self._threads:
+            searcher.use_threads(1)  # ends the former threads
+            room = min(memory_left()) // (stack_bytes() + _THREAD_BYTES)
+            threads = max(1, min(options.threads, usable_cores(), room))
+            searcher.use_threads(threads)
+            self._threads = options.threads
+            if threads < self._threads:
+                self._on_note(
+                    f"no cores or memory for {self._threads} threads: the search has {threads}"
+                )
         if self._tables_changed:
             from tbgen.probing import NumbaTables
 

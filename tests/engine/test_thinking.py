@@ -23,10 +23,12 @@ ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 class Hash:
     """Mock of the compiled searcher; `sizes` records the calls that concern its hash table.
 
-    `resize` adds the size in MiB, `allocate` adds -1, `clear` adds -2.
+    `resize` adds the size in MiB, `allocate` adds -1, `clear` adds -2. `threads` is the last number
+    of threads.
     """
 
     sizes: list[int] = field(default_factory=list)
+    threads: int = 0
 
     def resize(self, mebibytes: int) -> None:
         self.sizes.append(mebibytes)
@@ -38,7 +40,7 @@ class Hash:
         self.sizes.append(-2)
 
     def use_threads(self, threads: int) -> None:
-        pass
+        self.threads = threads
 
     def use_tables(self, tables: object) -> None:
         pass
@@ -198,3 +200,24 @@ def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     assert note == "no memory for a hash table of 4096 MiB: it has 512 MiB"
     assert notes.get(timeout=60) == "ready"
     assert searcher.sizes == [0, 512, -2, -1]
+
+
+@pytest.mark.parametrize(
+    ("cores", "room", "threads"), [(3, 1 << 40, 3), (8, 170 << 20, 2), (8, 0, 1)]
+)
+def test_threads_have_cores_and_memory(
+    monkeypatch: pytest.MonkeyPatch, cores: int, room: int, threads: int
+) -> None:
+    """There are fewer threads than the option says if cores or addresses are short; one note."""
+    monkeypatch.setattr("tbgen.engine.resources.usable_cores", lambda: cores)
+    monkeypatch.setattr("tbgen.engine.resources.memory_left", lambda: (1 << 50, room))
+    monkeypatch.setattr("tbgen.engine.resources.stack_bytes", lambda: 8 << 20)
+    notes: Queue[str] = Queue()
+    thinker, searcher = thinker_with(notes)
+    thinker.resources._loaded_proofs.set()
+    thinker.get_ready(Options(threads=32), lambda: notes.put("ready"))
+    assert notes.get(timeout=60) == f"no cores or memory for 32 threads: the search has {threads}"
+    assert notes.get(timeout=60) == "ready"
+    assert searcher.threads == threads
+    thinker.get_ready(Options(threads=32), lambda: notes.put("ready"))
+    assert notes.get(timeout=60) == "ready"
