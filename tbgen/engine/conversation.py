@@ -125,10 +125,12 @@ def main() -> None:
     if sys.stdin is None or sys.stdout is None:
         sys.exit("error: standard input or output is closed")
     parser = argparse.ArgumentParser("tbgen-engine", description="Play in a GUI: UCI or UCCI.")
-    parser.add_argument("--tables", type=Path, metavar="DIR", help="the directory of the tables")
+    found = DEFAULT_TABLES if Path(DEFAULT_TABLES).is_dir() else ""
+    parser.add_argument(
+        "--tables", metavar="DIR", default=os.environ.get("TBGEN_TABLES") or found,
+        help="the directory of the tables; empty for none",
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"tbgen {__version__}")
-    tables = parser.parse_args().tables or os.environ.get("TBGEN_TABLES")
-    if not tables and Path(DEFAULT_TABLES).is_dir():
-        tables = DEFAULT_TABLES
+    tables = parser.parse_args().tables
     ignore_environment()
     run([Path(tables)] if tables else [])

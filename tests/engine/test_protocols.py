@@ -361,6 +361,12 @@ def test_a_missing_directory_of_tables_is_named(program: list[Path], tmp_path: P
     engine.close()
 
 
+def test_an_empty_name_of_tables_means_none(tables_dir: Path) -> None:
+    engine = Engine("uci", command=[ENGINE, "--tables", ""], named=tables_dir)
+    assert "option name EGTBPaths type string default <empty>" in engine.said
+    engine.close()
+
+
 def test_unknown_arguments_are_refused() -> None:
     done = subprocess.run([ENGINE, "--bogus"], capture_output=True, text=True)
     assert done.returncode == 2
