@@ -232,6 +232,8 @@ def arguments() -> Namespace:
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
+    if options.games % 2:
+        parser.error("--games is an even number: each opening is played twice")
     if not (options.clock or options.seconds or options.nodes or options.depth):
         options.seconds = 0.1
     return options

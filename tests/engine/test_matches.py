@@ -285,6 +285,15 @@ def test_engines_are_ended_after_an_error(tmp_path: Path, monkeypatch: pytest.Mo
     assert all(path.exists() for path in paths)
 
 
+def test_an_odd_number_of_games_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["play.py", "uci:first", "uci:second", "--games", "3"])
+    with pytest.raises(SystemExit):
+        play.main()
+    assert "even number" in capsys.readouterr().err
+
+
 def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
     """An engine whose process has ended loses the game, and a new process plays the next one."""
     ending = TALKATIVE.replace('print("move', 'sys.exit() or print("move')
