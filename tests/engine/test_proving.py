@@ -227,6 +227,16 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
         assert (graph.nodes.status == proof_graph.WON).all() == (not stopped)
 
 
+def test_a_stopped_proof_recomputes_no_numbers() -> None:
+    states = np.zeros(1, STATE).view(np.recarray)
+    path, inside = np.zeros(MAX_PLY, np.int64), np.zeros(ROOM, np.int8)
+    for stopped in (1, 0):
+        graph = graph_by_hand(LOOP, set())
+        states["stop"] = stopped
+        proof_search._settle_all(states[0], graph, path, inside, True)
+        assert (graph.nodes.proof == 1).all() == stopped
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_new_graph_takes_no_memory_until_used() -> None:
     """In a process that has loaded the engine's kernels, no array of a new graph is cleared."""

@@ -174,6 +174,8 @@ def _settle_all(state, graph, path, inside, recompute):
         settle(state, graph)
     for _ in range(_PASSES * recompute):
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
+            if state.stop != 0:
+                return
             number = np.int64(graph.expanded[i])
             if graph.nodes[number].status == OPEN:
                 estimate(graph, path, number, np.int64(0), np.int64(0))
