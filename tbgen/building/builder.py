@@ -210,7 +210,7 @@ class Builder:
                 TableFile(self._path(name), name=name).close()
                 self.progress.table(name, True)
                 if not reads:
-                    remove_older_state(self.directory, name)
+                    remove_older_state(self.directory, name, self.progress.note)
                     remove_part(self._path(name))
                 return Built(name)
             self.progress.table(name, False)

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 
 from tbgen.indexing.errors import InputError
 from tbgen.system.platform import is_own
+from tbgen.system.units import format_bytes
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import is_full_disk, open_to_read, replacing, sync_directory
@@ -210,12 +211,17 @@ def remove_state(directory: Path, name: TableName) -> None:
         path.unlink(missing_ok=True)
 
 
-def remove_older_state(directory: Path, name: TableName) -> None:
+def remove_older_state(directory: Path, name: TableName, note: Callable[[str], object]) -> None:
     """Remove the state of a finished table if the state is not newer than the table.
 
-    A newer state is of an interrupted rebuild. Raises `OSError`.
+    A newer state, which may be of an interrupted rebuild, is kept and named by `note`. Raises
+    `OSError`.
     """
+    path = state_path(directory, name)
     with contextlib.suppress(FileNotFoundError):
-        state = state_path(directory, name).stat()
+        state = path.stat()
         if state.st_mtime_ns <= (directory / name.filename).stat().st_mtime_ns:
             remove_state(directory, name)
+        else:
+            size = format_bytes(state.st_size)
+            note(f"{path.name} ({size}) is newer: --force resumes a rebuild, or remove the file")

@@ -167,7 +167,10 @@ def test_a_solved_table_keeps_its_state_on_a_full_disk(
 
 def test_the_state_of_another_build_stays(tmp_path: Path) -> None:
     """A finished table leaves the states of another metric, and of an interrupted rebuild."""
-    builder = Builder(tmp_path, CHECK, Progress())
+    notes: list[str] = []
+    progress = Progress()
+    progress.note = notes.append  # type: ignore[method-assign]
+    builder = Builder(tmp_path, CHECK, progress)
     to_conversion = replace(KRKN, metric=Metric.DTC)
     builder.build([KRKN.material], Metric.DTC)
     newer, other = (state_path(tmp_path, name) for name in (to_conversion, KRKN))
@@ -176,6 +179,7 @@ def test_the_state_of_another_build_stays(tmp_path: Path) -> None:
     builder.build([KRKN.material])
     assert newer.exists()
     assert other.exists()
+    assert notes == [f"{newer.name} (5 B) is newer: --force resumes a rebuild, or remove the file"]
 
 
 def test_saving_takes_a_small_share_of_the_time(
