@@ -26,8 +26,8 @@ extern "C" {
 
 /* Version of this header, and of tbgen. */
 #define XQ_VERSION_MAJOR 2
-#define XQ_VERSION_MINOR 1
-#define XQ_VERSION_PATCH 8
+#define XQ_VERSION_MINOR 2
+#define XQ_VERSION_PATCH 0
 
 /* The library exports only what follows. */
 #if defined(__GNUC__)
