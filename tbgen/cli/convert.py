@@ -103,10 +103,10 @@ def convert(
         if first is not None and _is_position(first.text):
             every = itertools.chain([first], lines)
             context.exit(answer_lines(context, answer, show, dict, every))
-        board = [] if first is None else [first, *itertools.islice(lines, _BOARD_LINES)]
-        if len(board) > _BOARD_LINES:
+        board = [] if first is None else itertools.chain([first], lines)
+        text = "\n".join(line.read() for line in itertools.islice(board, _BOARD_LINES))
+        if next(lines, None) is not None:
             raise InputError("standard input has more than one board", "give one board at a time")
-        text = "\n".join(line.read() for line in board)
     show(answer(text))
 
 
