@@ -149,17 +149,21 @@ class Resources:
             self._set_up(searcher, options)
         return searcher
 
-    def get_ready(self, options: Options, ended: threading.Event) -> None:
+    def get_ready(
+        self, options: Options, ended: threading.Event, is_awaited: Callable[[], bool]
+    ) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        Ends early once `ended` is set. Does nothing if that happens before the kernels are loaded,
-        or if those of the search cannot be loaded. Raises the errors of `with_tables`.
+        Does nothing if `ended` is set before the kernels are loaded, or if those of the search
+        cannot be loaded. Raises the errors of `with_tables`.
+
+        is_awaited : whether the allocation is to end early: a search waits, or the engine ends
         """
         # Compiling the kernels of proofs would delay the first answers.
         searcher = self._wait_for(self._loaded_proofs, ended)
         if searcher is not None:
             self.with_tables(options, lambda: self._set_up(searcher, options))
-            searcher.allocate(ended.is_set)
+            searcher.allocate(is_awaited)
 
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
         """Wait until the event `loaded` or `ended` is set; return the searcher if `loaded` is set.
@@ -185,6 +189,7 @@ class Resources:
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory
             self._hash = 0  # if memory is short, the next search tries again
+            self._threads = 0  # another table leaves other room for threads
             room = (usable_memory().memory - _OTHER_BYTES) >> 20
             fitting = options.hash
             while fitting > max(room, 1):

@@ -108,7 +108,9 @@ class Thinker:
                 before.join()
             if not is_searching:
                 try:
-                    self.resources.get_ready(options, self._closed)
+                    self.resources.get_ready(
+                        options, self._closed, lambda: self._closed.is_set() or not self._answered
+                    )
                 except Exception as error:  # a bug in the engine must not end the game
                     self._on_note(f"internal error: {type(error).__name__}: {error}")
             on_ready()
