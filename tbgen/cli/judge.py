@@ -155,8 +155,9 @@ def _decided(judgement: Judgement) -> Judgement | None:
 def _read(name: str) -> list[Line] | Iterator[Line]:
     """Return the games in the file `name`, or in standard input if `name` is "-".
 
-    The result is an iterator of lines, each a game. But if the first line with more than a comment
-    or a FEN begins with a tag, a move number or a move, it is a list of games of several lines.
+    The result is an iterator of lines, each a game. But if the first line with a tag, a move number
+    or a move begins with one, it is a list of games of several lines. Of standard input, only lines
+    up to the second with more than a comment are tested.
 
     Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
     and for an overlong line of a text that is split into games.
@@ -168,10 +169,12 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
             lines = iter(list(read_lines(file)))
     known: list[Line] = []
     begins: bool | None = None
+    parts = 0
     for line in lines:
         known.append(line)
         begins = begins_with_moves(line.text)
-        if begins is not None:
+        parts += bool(split_games(line.text))
+        if begins is not None or (name == "-" and parts > 1):
             break
     if not known and name != "-":
         raise InputError(f"there is no game in {name}", "write a FEN and moves into it")

@@ -199,9 +199,17 @@ def test_standard_input_may_begin_with_a_comment(heading):
 
 def test_a_text_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
     file = tmp_path / "game"
-    file.write_text(f"{FEN}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n")
-    for result in (run(str(file)), run("-", input=file.read_text())):
-        assert "Verdict: black wins" in result.stdout
+    for note in (" {a note\nof two lines}", " *", ""):
+        file.write_text(f"{FEN}{note}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n")
+        assert "Verdict: black wins" in run(str(file)).stdout
+    assert "Verdict: black wins" in run("-", input=file.read_text()).stdout
+
+
+def test_text_before_the_games_of_a_file_is_one_bad_game(tmp_path):
+    file = tmp_path / "games"
+    file.write_text(f'Games of the club\n[FEN "{FEN}"]\n{LOOP}\n\n[FEN "{FEN}"]\n{LOOP}\n')
+    result = run(str(file))
+    assert (result.exit_code, result.stdout.count("black wins")) == (2, 2)
 
 
 def test_gb_18030_and_big5_are_read_and_utf_16_is_named(tmp_path):

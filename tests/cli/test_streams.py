@@ -172,6 +172,10 @@ def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
     assert result.stderr.startswith("error: the line has more than 1 MiB")
 
 
+def test_endless_positions_are_answered_at_once(tmp_path: Path) -> None:
+    assert "undecided" in shell(f"yes '{KRK}' | tbgen judge - | head -n 1", tmp_path).stdout
+
+
 @pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
 def test_invalid_sizes(size: str) -> None:
     """`--memory` refuses a size with a strange unit, too many digits, or foreign digits.
