@@ -168,15 +168,17 @@ class _Record:
                 f"write {number}. in front of a move of Red, or add the lost move",
             )
         has_two = before + 1 < len(self.words) and before + 1 not in self.numbers
-        is_reply = before % 2 == 1 and side == Side.BLACK
-        if number and has_two and is_reply and before not in self.ellipses:
+        is_reply = before % 2 == 1 and side == Side.BLACK and before not in self.ellipses
+        # Numbers may also count single moves, or be repeated for Black's reply.
+        is_ply = number == before + 1 > 2 or number == self.numbers.get(before - 1)
+        if number and has_two and is_reply and not is_ply:
             return MoveTextError(
                 f"after ply {before} number {number} has two moves, but Black is to move",
                 "add the lost moves, or correct the number",
             )
-        for word in self.words[before : before + 1]:
-            if word.startswith(";"):
-                return MoveTextError(f"{excerpt(word)} is no move", "separate moves by blanks")
+        word = self.words[before] if before < len(self.words) else ""
+        if word.startswith(";"):
+            return MoveTextError(f"{excerpt(word)} is no move", "separate moves by blanks")
         return None
 
     def read_xq(self) -> tuple[Position, list[str | Move]]:
@@ -312,14 +314,15 @@ def _split(text: str) -> list[_Record]:
 def begins_with_moves(line: str) -> bool | None:
     """Return whether a line begins the record of a game, rather than states a position.
 
-    True if its first part is a tag, a move number, a result or a move, even an illegal one; None if
-    it has only a FEN or comments; False for a FEN with moves, and for other text.
+    True if its first part is a tag, a move number, a result or a move, even an illegal one; False
+    for a FEN with moves; None for a FEN alone and for other text.
     """
     tokens = [token for token in _tokens(line) if token[0] != "position"]
-    if all(kind == "fen" for kind, *_ in tokens):
-        return None
-    kind, _, value, _ = tokens[0]
-    return _is_move(value) if kind == "move" else kind != "fen"
+    are_moves = [kind == "move" and _is_move(value) for kind, _, value, _ in tokens]
+    kind = tokens[0][0] if tokens else "move"
+    if kind == "fen":
+        return False if any(are_moves) else None
+    return kind != "move" or any(are_moves[:1]) or None
 
 
 def _is_move(word: str) -> bool:
@@ -334,7 +337,7 @@ def _is_move(word: str) -> bool:
 def _is_moves(comment: str) -> bool:
     """Return whether a text consists of moves, with or without numbers and semicolons."""
     found = [m for m in _TOKEN.finditer(comment.replace(";", " ")) if m.lastgroup != "skipped"]
-    words = [m[0] for m in found if m.lastgroup != "number"]
+    words = [m[0] for m in found if m.lastgroup not in ("number", "result")]
     return bool(words) and all(map(_is_move, words))
 
 

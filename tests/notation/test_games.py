@@ -78,6 +78,7 @@ def test_every_form_gives_the_same_game(text: str, stated: str) -> None:
         ("h2e2 ;h9g7", "';'"),
         ("炮二平五\n;马8进7", "';'"),
         ("h2e2; h9g7", "'; h9g7'"),
+        ("h2e2; h9g7 1-0", "'; h9g7 1-0'"),
         ("1. 炮二平五; 2. 马8进7; 3. 马二进三", "'; 2. 马8进7; 3. 马二进三'"),
         ("h2e2 (h9g7", "'(h9g7'"),
         ("h2e2 {h9g7", "'{h9g7'"),
@@ -154,6 +155,15 @@ def test_move_numbers_of_lost_moves_are_a_fault(text: str, fault: str) -> None:
     game = read_game(text)
     assert game.fault is not None
     assert game.fault.message == fault
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1 h2e2 2 h9g7 3 h0g2 4 i9h9 i0h0", "1. h2e2\n1. h9g7\n2. h0g2\n2. i9h9 i0h0"],
+)
+def test_numbers_may_count_single_moves_or_be_repeated(text: str) -> None:
+    game = read_game(text)
+    assert (game.fault, len(game.moves)) == (None, 5)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +252,7 @@ def test_incomplete_dhtmlxq_boards(text: str, error: str) -> None:
         ("（红先）1.车七平八", True),
         (f"{FEN};c4b4", False),
         ("position startpos moves h2e2", False),
-        ("nonsense", False),
+        ("nonsense", None),
         (f"position fen {FEN} {{a note}}", None),
         ("", None),
     ],
