@@ -121,6 +121,9 @@ def verify(
             ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))
         if wdl:
             ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
+        if not closure:
+            for material in wanted:
+                opened.table(material)  # errors come before long proofs
         names = {opened.table_name(material) for material in wanted}
     _require_kernels_memory(memory)
     import_permanently("tbgen.verify")  # compiled kernels

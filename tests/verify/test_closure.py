@@ -160,6 +160,8 @@ def test_other_tables_are_proven_if_a_chosen_one_is_truncated(tables: Path) -> N
     result = run(tables)
     assert result.exit_code == 3
     assert result.stdout.splitlines()[-1] == "3 tables: 1 proven, 1 failed, 1 left out"
+    alone = CliRunner().invoke(main, ["verify", "KNK", "KRK", "--tables", str(tables)])
+    assert (alone.exit_code, alone.stdout) == (3, "")
 
 
 def test_a_missing_table_is_reported_first(tables: Path) -> None:
