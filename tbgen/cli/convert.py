@@ -106,7 +106,7 @@ def convert(
         board = [] if first is None else itertools.chain([first], lines)
         text = "\n".join(line.read() for line in itertools.islice(board, _BOARD_LINES))
         if next(lines, None) is not None:
-            raise InputError("standard input has more than one board", "give one board at a time")
+            raise InputError("standard input has too many lines for a board", "give one board")
     show(answer(text))
 
 

@@ -199,7 +199,7 @@ def test_convert_reads_a_board_of_many_lines(run: Any) -> None:
     assert run("convert", "-", stdin=board).output == f"{MATE_IN_ONE} - - 0 1\n"
     two = run("convert", "-", stdin=board + board)
     assert two.exit_code == 2
-    assert "standard input has more than one board" in two.stderr
+    assert "standard input has too many lines for a board" in two.stderr
 
 
 def test_convert_reads_no_moves_from_an_illegal_position(run: Any) -> None:
