@@ -174,7 +174,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "responses": {
             "200": answer,
             **{status: _response(meaning, JSON, "error") for status, meaning in _ERRORS.items()},
-            "404": _response("no such table", JSON, missing),
+            "404": _response("no such table, or none is possible", JSON, missing),
         },
     }
 
