@@ -173,8 +173,8 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     for line in lines:
         known.append(line)
         begins = begins_with_moves(line.text)
-        parts += bool(split_games(line.text))
-        if begins is not None or (name == "-" and parts > 1):
+        parts += name == "-" and bool(split_games(line.text))
+        if begins is not None or parts > 1:
             break
     if not known and name != "-":
         raise InputError(f"there is no game in {name}", "write a FEN and moves into it")

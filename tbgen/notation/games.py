@@ -317,12 +317,11 @@ def begins_with_moves(line: str) -> bool | None:
     True if its first part is a tag, a move number, a result or a move, even an illegal one; False
     for a FEN with moves; None for a FEN alone and for other text.
     """
-    tokens = [token for token in _tokens(line) if token[0] != "position"]
-    are_moves = [kind == "move" and _is_move(value) for kind, _, value, _ in tokens]
-    kind = tokens[0][0] if tokens else "move"
-    if kind == "fen":
-        return False if any(are_moves) else None
-    return kind != "move" or any(are_moves[:1]) or None
+    parts = ((kind, value) for kind, _, value, _ in _tokens(line) if kind != "position")
+    first, word = next(parts, ("move", ""))
+    if first == "fen":
+        return False if any(kind == "move" and _is_move(value) for kind, value in parts) else None
+    return first != "move" or _is_move(word) or None
 
 
 def _is_move(word: str) -> bool:
