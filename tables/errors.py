@@ -20,6 +20,21 @@ class TablebaseError(Exception):
         return partial(type(self).__new__, type(self)), self.args, vars(self)
 
 
+def command_for(verb: str, material: str, rule_set: RuleSet) -> str:
+    """Return the shell command `tbgen VERB` for a material under a rule set, without a directory.
+
+    verb : `build` or `pack`
+    """
+    command = f"tbgen {verb} {material}"
+    if rule_set.rules is not None:
+        command += f" --rules {rule_set.rules}"
+    if not rule_set.minor_chases:
+        command += " --no-minor-chases"
+    if rule_set.orders:
+        command += f" --orders {rule_set.orders}"
+    return command
+
+
 class MissingTableError(TablebaseError, KeyError):
     """A table, or with `wdl` a win-draw-loss file, of this material and rule set is missing.
 
@@ -41,15 +56,11 @@ class MissingTableError(TablebaseError, KeyError):
         self.rule_set = rule_set
         self.directories = tuple(directories)
         what, verb = ("win-draw-loss file", "pack") if wdl else ("table", "build")
-        self.command = f"tbgen {verb} {material}"
+        self.command = command_for(verb, material, rule_set)
         under = ""
         if rule_set.rules is not None:
-            self.command += f" --rules {rule_set.rules}"
             under = f" under the rules '{rule_set.rules}'"
-        if not rule_set.minor_chases:
-            self.command += " --no-minor-chases"
         if rule_set.orders:
-            self.command += f" --orders {rule_set.orders}"
             under += f" with at most {rule_set.orders} orders"
         names, found = map(str, directories), material.replace(" ", ", ")
         where = f" in {' or '.join(names)}" if directories else ""

@@ -21,7 +21,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import import_permanently, usable_cores
 from tbgen.system.units import counted
-from tbgen.tables.errors import MissingTableError
+from tbgen.tables.errors import MissingTableError, command_for
 from tbgen.tables.names import TableName
 from tbgen.tables.proofs import Proofs, find_in_directory
 
@@ -349,7 +349,7 @@ def _compare_digests(
                 click.echo(f"{name}: {_STANDINGS[how]}")
                 if how == Standing.DIFFERS:
                     context, table = click.get_current_context(), file.header.spec.name
-                    build = MissingTableError(material.name, table.rule_set).command
+                    build = command_for("build", material.name, table.rule_set)
                     where = f" --metric {table.metric}{typed_options(context, 'tables')}"
                     click.echo(
                         f"  `tbgen verify {material}{typed_options(context, *WHICH_TABLES)}` "
