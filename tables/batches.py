@@ -85,8 +85,7 @@ def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:
     """Return the indices of boards with the same pieces, one array for each set of pieces.
 
-    codes : piece codes of all boards, one board after another
-    starts : (boards,), index in `codes` of each board's first piece
+    codes : piece codes of all boards; the first of each board is at its index in `starts`
     """
     if not len(starts):
         return []

@@ -41,8 +41,6 @@ from tbgen.tables.statistics import FileStatistics
 
 Statistics = TypeVar("Statistics", bound=FileStatistics)
 
-_thread = threading.local()
-
 _BLOCKS_PER_TASK = 16
 
 READ_BYTES = 1 << 26
@@ -62,6 +60,16 @@ class _Descriptor:
         # `close` is bound early: at interpreter exit the module may be gone.
         if hasattr(self, "number"):
             close(self.number)
+
+
+class _Decompressor(threading.local):
+    """Decompressor of blocks, with one of zstd for each thread: threads cannot share one."""
+
+    def __init__(self) -> None:
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+_decompressor = _Decompressor()
 
 
 class BlockFile(Generic[Spec]):
@@ -223,10 +231,7 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify checksums, blocks and digest.
-
-        Subclasses also verify the statistics. Raises `CorruptTableError` and `OSError`.
-        """
+        """Verify checksums, blocks and digest of the whole file; subclasses also the statistics."""
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
@@ -234,7 +239,7 @@ class BlockFile(Generic[Spec]):
 
         digests : inout, SHA-256 of the content of each block, b"" for a block not yet read
 
-        All entries are set afterwards. Raises `CorruptTableError` and `OSError`.
+        All entries are set afterwards.
         """
 
         def verify(first: int) -> None:
@@ -252,8 +257,6 @@ class BlockFile(Generic[Spec]):
         """Raise `CorruptTableError` unless the header's digest is that of the blocks and metadata.
 
         digests : SHA-256 of the content of every block, in file order
-
-        Raises also `OSError`.
         """
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
@@ -304,7 +307,7 @@ class BlockFile(Generic[Spec]):
         return self._unpack(data, MAX_METADATA, None)
 
     def _read_statistics(self, kind: type[Statistics]) -> Statistics:
-        """Return the statistics in the metadata; raises `CorruptTableError`."""
+        """Return the statistics in the metadata."""
         text = self.metadata()
         try:
             found = kind.from_text(text.decode("ascii"))
@@ -315,10 +318,7 @@ class BlockFile(Generic[Spec]):
         return found
 
     def is_same_file(self, path: Path) -> bool:
-        """Return whether `path` still names the open file.
-
-        False if the file has been removed or replaced, and after `close`.
-        """
+        """Return whether `path` still names the open file; False after `close`."""
         descriptor = self._descriptor
         with contextlib.suppress(OSError):
             return descriptor is not None and os.path.samestat(
@@ -359,8 +359,7 @@ class BlockFile(Generic[Spec]):
     def _content(self, number: int, data: bytes) -> bytes:
         """Return the content of block `number`, whose bytes in the file are `data`.
 
-        A block of one code has no bytes: its entry in the block table states the code. Raises
-        `CorruptTableError` for faults that show without decoding the content (`_decode`).
+        A block of one code has no bytes: its entry in the block table states the code.
         """
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
@@ -381,21 +380,18 @@ class BlockFile(Generic[Spec]):
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """Decompress a block, or the metadata (`number` None), to at most `limit` bytes.
-
-        Raises `CorruptTableError`. The stated size is checked before memory is allocated.
-        """
+        """Decompress a block, or the metadata (`number` None), to at most `limit` bytes."""
         try:
             # `content_size` is what `decompress` allocates; it is the largest integer if the frame
             # states no size. `zstandard.frame_content_size` would give 0 for skippable frames.
             if zstandard.get_frame_parameters(data).content_size <= limit:
-                return _decompressor().decompress(data)
+                return _decompressor.decompress(data)
         except zstandard.ZstdError:
             pass
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """Decode the content of block `number` of the file; raises `CorruptTableError`."""
+        """Decode the content of block `number` of the file."""
         try:
             return self._codec.block(content, self._slots_in(number))
         except BlockError as error:
@@ -418,17 +414,7 @@ class BlockFile(Generic[Spec]):
 
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
-    """Call `task(number)` for every number, in `threads` threads; return after the last call.
-
-    The first error of a call passes through. Raises also `MemoryError` (`thread_pool`).
-    """
+    """Call `task(number)` for every number, in `threads` threads, until a call raises an error."""
     with thread_pool(threads) if threads > 1 else contextlib.nullcontext() as pool:
         for _ in (pool.map if pool else map)(task, numbers):
             pass
-
-
-def _decompressor() -> zstandard.ZstdDecompressor:
-    """Return this thread's decompressor: threads cannot share one."""
-    if not hasattr(_thread, "decompressor"):
-        _thread.decompressor = zstandard.ZstdDecompressor()
-    return _thread.decompressor

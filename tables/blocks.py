@@ -67,8 +67,9 @@ def fill(codes: Codes, otherwise: int) -> Codes:
     return codes.take(source)
 
 
-def encode_block(codes: Codes) -> bytes:
-    """Return the content of a block of codes (slots,), uint8, uint16 or uint32, none of them 0."""
+def encode_filled(codes: Codes, otherwise: int) -> bytes:
+    """Return the content of a block of codes, in which `fill(codes, otherwise)` replaces each 0."""
+    codes = fill(codes, otherwise)
     dtype = codes.dtype.newbyteorder("<")
     palette = np.unique(codes).astype(dtype)
     if palette.size > MAX_PALETTE:
@@ -78,11 +79,6 @@ def encode_block(codes: Codes) -> bytes:
     if palette.size == 1:
         return head
     return head + np.searchsorted(palette, codes).astype(np.uint8).tobytes()
-
-
-def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the content of a block of codes, in which `fill(codes, otherwise)` replaces each 0."""
-    return encode_block(fill(codes, otherwise))
 
 
 def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes]) -> bytes | None:
@@ -244,6 +240,6 @@ class Compressor(threading.local):
     """Compressor of blocks, with one zstd compressor for each thread: threads cannot share one."""
 
     def __init__(self, parameters: Parameters) -> None:
-        """Create this thread's compressor; called again in each thread that uses the object."""
+        """Create the compressor of a thread; `threading.local` calls it in each thread."""
         self.compress = zstandard.ZstdCompressor(compression_params=parameters).compress
         """Compress bytes to one zstd frame."""

@@ -88,12 +88,18 @@ class Certificate:
         """Parse the JSON text of a certificate; unknown members are ignored.
 
         Raises `SchemaError` for a text that is too long, for another `FORM`, for missing or invalid
-        values, and for other supporting tables than those that the proof needs (`_are_premises`).
+        values, and unless `supporting` has one table, with the rule set of `table` and with a
+        metric that suffices, for each material that a capture leads to.
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
         certificate = checked_json.parse_record(text, cls, certificate=FORM)
-        if not _are_premises(certificate.table, certificate.supporting):
+        name, below = certificate.table, [premise.table for premise in certificate.supporting]
+        needed = sorted(child.name for child in name.material.supporting())
+        if needed != sorted(table.material.name for table in below) or not all(
+            table.rule_set == name.rule_set and metric_suffices(name.metric, table.metric)
+            for table in below
+        ):
             raise checked_json.SchemaError("other supporting tables than captures lead to")
         return certificate
 
@@ -122,7 +128,7 @@ def read_certificate(table: Path) -> Certificate | None:
 def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:
     """Write the certificate of a table file, whole or not at all; raises `OSError`.
 
-    modified : the table's time of modification in ns, read before its bytes were checked
+    modified : as in `set_certificate_time`
     """
     with replacing(certificate_path(table)) as file:
         file.write(certificate.to_text().encode("ascii"))
@@ -158,16 +164,3 @@ def metric_suffices(above: Metric, below: Metric) -> bool:
     either.
     """
     return above == Metric.DTC or below == Metric.DTM
-
-
-def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether `premises` are one usable table for each material that a capture leads to.
-
-    Usable are tables with the rule set of `name` and with a metric that suffices.
-    """
-    needed = sorted(child.name for child in name.material.supporting())
-    return needed == sorted(premise.table.material.name for premise in premises) and all(
-        premise.table.rule_set == name.rule_set
-        and metric_suffices(name.metric, premise.table.metric)
-        for premise in premises
-    )

@@ -55,16 +55,21 @@ def non_negative(value: object) -> float:
     return value
 
 
-def one_of(names: Iterable[str]) -> Check:
-    """Return a check that accepts only the strings in `names`."""
-    known = {str(name): str(name) for name in names}
+def string(accepts: Callable[[str], object], fault: str) -> Check:
+    """Return a check for strings for which `accepts` is true; `fault` is the error's message."""
 
     def check(value: object) -> str:
-        if not isinstance(value, str) or value not in known:
-            raise SchemaError(f"none of {', '.join(known)}")
-        return known[value]
+        if not isinstance(value, str) or not accepts(value):
+            raise SchemaError(fault)
+        return value
 
     return check
+
+
+def one_of(names: Iterable[str]) -> Check:
+    """Return a check that accepts only the strings in `names`."""
+    known = tuple(map(str, names))
+    return string(known.__contains__, f"none of {', '.join(known)}")
 
 
 def enum_member(kind: type[Enum]) -> Check:
@@ -76,14 +81,7 @@ def enum_member(kind: type[Enum]) -> Check:
 
 def text(pattern: str, what: str) -> Check:
     """Return a check for strings that match a pattern as a whole; messages call them `what`."""
-    wanted = re.compile(pattern, re.ASCII)
-
-    def check(value: object) -> str:
-        if not isinstance(value, str) or not wanted.fullmatch(value):
-            raise SchemaError(f"no {what}")
-        return value
-
-    return check
+    return string(re.compile(pattern, re.ASCII).fullmatch, f"no {what}")
 
 
 def optional(check: Check) -> Check:

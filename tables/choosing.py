@@ -75,12 +75,8 @@ def _compare(
 ) -> dict[Arrangement, float]:
     """Return a measure of the compressed size of a sample of `blocks` blocks, by arrangement.
 
-    The measure is the compressed size in bytes. If both orders of leads compete, it is divided by
-    the *size of its leads* (module docstring).
-
-    maps : one for each arrangement to compare
-    read : returns the codes of a tile, in the order of `BlockMap.runs`
-    compressed_size : returns the compressed size in bytes of a block
+    The measure is in bytes or, if both orders of leads compete, divided by the *size of its leads*
+    (module docstring). `maps` has a map for each arrangement; `read` is as in `choose_arrangement`.
     """
     sizes: dict[Arrangement, float] = {each.arrangement: 0 for each in maps}
     orders = {each.arrangement.by_black for each in maps}
@@ -106,10 +102,7 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose `blocks` blocks of a side, or all if it has no more; one may be chosen twice.
-
-    Returns a map from tile to the numbers of the chosen blocks, counted from 0 in the tile.
-    """
+    """Return the numbers in its tile of each of `blocks` sampled blocks, by tile."""
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

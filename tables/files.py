@@ -93,10 +93,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _write_holder(file: BinaryIO) -> None:
-    """Replace the contents of a lock file by the id of this process and the name of its machine.
-
-    If this fails, as on a full disk, the file may stay empty.
-    """
+    """Write the id of this process and the machine's name to a lock file, which may fail."""
     import socket  # late: slow to load, and rarely needed
 
     with contextlib.suppress(OSError):
@@ -106,10 +103,7 @@ def _write_holder(file: BinaryIO) -> None:
 
 
 def _holder(file: BinaryIO) -> str:
-    """Return the holder that a lock file states, such as `process 42 on node7`.
-
-    Returns `another process` if the file states none, or cannot be read.
-    """
+    """Return the holder that a lock file states: `process 42 on node7`, or `another process`."""
     try:
         match = _HOLDER.fullmatch(read_at(file.fileno(), _MAX_HOLDER, 0))
     except OSError:
@@ -166,10 +160,9 @@ def _open_stream(path: Path) -> BinaryIO | None:
 
 
 def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
-    """Create and lock a temporary file for `path`; return the open file and its path.
+    """Create a temporary file for `path`; return the open file and its path.
 
-    The lock marks it as being written. Without locks in the file system it stays unlocked. Raises
-    `OSError`, which names `path`.
+    A lock marks it as being written, unless the file system has none. Errors name `path`.
     """
     while True:
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
@@ -226,7 +219,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
     The file is open to read and write, at its beginning. On any error it stays as `.NAME.part` for
     the next attempt, unless it is empty. A `.part` file of another user, or with a second
     hard link, is replaced by a new one. The caller holds a lock (`locked`) against other writers.
-    Raises errors of the `with` block, and `OSError`, which names `path` if the disk is full.
+    Raises like `replacing`.
     """
     part = _part_of(path)
     with contextlib.suppress(FileNotFoundError):
@@ -251,16 +244,13 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_part(path: Path) -> None:
-    """Remove the `.part` file that a failed `continuing(path)` has left, if there is one.
-
-    The caller holds the same lock as for `continuing`. Errors are ignored.
-    """
+    """Remove the `.part` file that a failed `continuing(path)` has left, under the same lock."""
     with contextlib.suppress(OSError):
         _part_of(path).unlink()
 
 
 def _part_of(path: Path) -> Path:
-    """Return the path of the file that `continuing` writes before it gets the name `path`."""
+    """Return the path of the file that `continuing` writes."""
     return path.with_name(f".{path.name}.part")
 
 
@@ -270,10 +260,7 @@ def _is_private(state: os.stat_result) -> bool:
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
-    """Remove temporary files for `names` that no writer has locked: their writers have ended.
-
-    Errors are ignored. Nothing is removed where the file system has no locks.
-    """
+    """Remove temporary files for `names` that no writer has locked; errors are ignored."""
     try:
         found = os.listdir(directory)
     except OSError:

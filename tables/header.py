@@ -78,9 +78,8 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 class _Spec:
     """Base of `TableSpec` and `WdlSpec`: the facts of a file known before its blocks are written.
 
-    Each has `version`, the format version, and `codec`, which encodes blocks. `fields` are three
-    header fields: bytes per code, metric, distances per order. `of_fields` returns the
-    specification with these fields.
+    `version` is the format version, `codec` encodes blocks. `fields` are three header fields: bytes
+    per code, metric, distances per order; `of_fields` returns the specification with these.
     """
 
     __slots__ = ()
@@ -109,17 +108,14 @@ class TableSpec(_Spec):
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """Three header fields: bytes per code, number of the metric, distances per order."""
+        """Bytes per code, number of the metric, distances per order."""
         return self.codes.width, self.name.metric.number, self.codes.span
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification with these `fields`.
-
-        Raises `ValueError` or `IndexError` for impossible numbers.
-        """
+        """Return the specification; raises `ValueError` or `IndexError` for impossible `fields`."""
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")
@@ -135,7 +131,7 @@ class WdlSpec(_Spec):
     version: ClassVar[int] = 3
     codec: ClassVar[OutcomeCodec] = OUTCOMES
     fields: ClassVar[tuple[int, int, int]] = (0, 2, 0)
-    """Header fields that mark a win-draw-loss file: width 0, 2 as the metric's number, span 0."""
+    """Fields that mark a win-draw-loss file."""
 
     @classmethod
     def of_fields(

@@ -129,10 +129,7 @@ class Proofs:
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
-        """Return whether `status` certainly reads no whole file.
-
-        If so, the table's gaps are stored, so that each supporting table is visited only once.
-        """
+        """Return whether `status` certainly reads no whole file; if so, the gaps are stored."""
         if name in self._gaps:
             return True
         path = None if name in self._own else self._find(name)
@@ -144,7 +141,7 @@ class Proofs:
         return known
 
     def _premises(self, name: TableName) -> tuple[Premise, ...]:
-        """Return the supporting tables named by a table's certificate; empty if that is invalid."""
+        """Return the supporting tables that a table's valid certificate names."""
         own = self._digest_and_status(name)
         if isinstance(own, Exception) or own[1].certificate is None:
             return ()
@@ -181,10 +178,7 @@ class Proofs:
         return self._own[name]
 
     def _read(self, name: TableName) -> tuple[str, ProofStatus]:
-        """Read a table's digest in hex and its status, with empty `gaps`, from its files.
-
-        Raises `TablebaseError` or `OSError`.
-        """
+        """Read a table's digest in hex and its status, with empty `gaps`, from its files."""
         path = self._find(name)
         if path is None:
             raise FileNotFoundError(f"there is no {name.filename}")

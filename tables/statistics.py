@@ -32,15 +32,12 @@ _SIDE = enum_member(Side)
 _FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
 
 
-def _fen(value: object) -> str:
-    """Return `value` if it is the FEN of a position; else raise `SchemaError`."""
-    if not isinstance(value, str) or not _FEN.fullmatch(value):
-        raise checked_json.SchemaError("no FEN")
+def _is_fen(text: str) -> bool:
+    """Return whether a text is the FEN of a position."""
     try:
-        Position.from_fen(value)
-    except InputError as error:
-        raise checked_json.SchemaError(f"no FEN: {error.message}") from None
-    return value
+        return bool(_FEN.fullmatch(text) and Position.from_fen(text))
+    except InputError:
+        return False
 
 
 # -- statistics --------------------------------------------------------------------------------
@@ -77,7 +74,7 @@ class LongestPosition:
 
     order: Annotated[int, _ORDER]
     side: Annotated[Side, _SIDE]
-    fen: Annotated[str, _fen]
+    fen: Annotated[str, checked_json.string(_is_fen, "no FEN")]
     value: Annotated[int, _NUMBER]
 
 

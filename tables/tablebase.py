@@ -272,7 +272,7 @@ class Tablebase:
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
         """Return a file that has been added, opened if necessary; the caller holds the lock.
 
-        If the file is gone, forgets it and raises `MissingTableError`; raises errors of opening.
+        A file that is gone is forgotten, and `MissingTableError` raised.
         """
         file = self._open.get(name)
         if file is not None:
@@ -389,7 +389,7 @@ class Tablebase:
         return outcomes, orders, plies
 
     def _draw_without_table(self, material: Material) -> ProbeResult:
-        """Return the result for a material without attackers, which has no table: a draw."""
+        """Return the result for a material without attackers: a draw."""
         rule_set = UNKNOWN_RULES
         with contextlib.suppress(RulesMismatchError):
             rule_set = self.rule_set

@@ -32,18 +32,11 @@ PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""
 
 
-def _file(value: object) -> str:
-    """Return the file name of a table; raises `SchemaError` for anything else."""
-    if not isinstance(value, str) or TableName.parse(value) is None:
-        raise checked_json.SchemaError("no name of a table")
-    return value
-
-
 @dataclass(frozen=True, slots=True)
 class SourceTable:
     """The table that a win-draw-loss file was derived from: its file name and digest."""
 
-    file: Annotated[str, _file]
+    file: Annotated[str, checked_json.string(TableName.parse, "no name of a table")]
     digest: Annotated[str, checked_json.DIGEST]
 
 
@@ -94,10 +87,7 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Return `count` blocks from number `first` on, five outcomes per byte, as uint8 (bytes,).
-
-        Each block takes `_block_bytes`. None if `count` is 0.
-        """
+        """Return `count` blocks from number `first` on, each in `_block_bytes`, uint8 (bytes,)."""
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)

@@ -79,10 +79,9 @@ class Packing:
 
 
 class PackedBlock(NamedTuple):
-    """A block ready to be written.
+    """A block ready to be written: its bytes in the file, and the SHA-256 of its content.
 
-    `data` are its bytes in the file, b"" for a block of one code; `constant` is this code, else
-    None. `digest` is the SHA-256 of the content.
+    If all slots share one code, it is `constant`, else None; then `data` is b"".
     """
 
     data: bytes
@@ -91,11 +90,7 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, codec: BlockCodec, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Return the block with a content, the bytes before compression.
-
-        codec : encoding of the content
-        store : returns the bytes to store for a content; not called if all slots share one code
-        """
+        """Return the block with this content, of `codec`; `store` returns the bytes to write."""
         constant = codec.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
@@ -149,19 +144,19 @@ def write_table(
     if palettes is not None:
         dtypes = tuple(palette.dtype for palette in palettes)
         encoders = tuple(palette.encoder(encode) for palette in palettes)
-    writer = _Writer(
-        spec, arrangements, packing, source, dtypes, encoders, statistics, threads,
-        path.parent if palettes and len(palettes[1].codes) > MAX_PALETTE else None,
-    )  # fmt: skip
+    writer = _Writer(spec, arrangements, packing, source, dtypes, encoders, statistics, threads)
+    # A block of a side with more codes than a palette holds may exceed 64 KiB, so that all blocks
+    # are packed again. Packing Black's first detects this early.
+    black_first = palettes is not None and len(palettes[1].codes) > MAX_PALETTE
     with replacing(path) as file:
         try:
-            header = writer.write(file)
+            header = writer.write(file, path.parent if black_first else None)
         except _BlockTooLargeError:
             file.seek(0)
             file.truncate()
             smaller = replace(packing, block_slots=safe_slots(spec.codec.dtype.itemsize))
             # No block of so few slots is too large.
-            header = replace(writer, packing=smaller, spool_directory=None).write(file)
+            header = replace(writer, packing=smaller).write(file, None)
     sync_directory(path.parent)
     return header
 
@@ -169,7 +164,7 @@ def write_table(
 class _WrittenSide(NamedTuple):
     """A side whose blocks have been written: arrangement, block table entries and digests.
 
-    `constant` is the code that all slots share (then without `entries`, with one digest), else 0.
+    `constant` is the code that all slots share (then there are no `entries`), else 0.
     """
 
     arrangement: Arrangement
@@ -180,7 +175,7 @@ class _WrittenSide(NamedTuple):
 
 @dataclass(frozen=True)
 class _Writer(Generic[Spec]):
-    """Writer of one file; most fields are parameters of `write_table`.
+    """Writer of one file: parameters of `write_table`.
 
     `dtypes` are those of Red's and Black's codes from `source`; `encoders` encode their blocks.
     """
@@ -193,21 +188,18 @@ class _Writer(Generic[Spec]):
     encoders: tuple[Encode, ...]
     statistics: Callable[[], FileStatistics]
     threads: int
-    spool_directory: Path | None
-    """Folder for a temporary file of Black's blocks, to pack them first; None to pack Red's first.
 
-    It is given if Black's side has more codes than a palette holds. A block of Black's may then
-    exceed 64 KiB, so that all blocks are packed again. Packing Black's first detects this early.
-    """
-
-    def write(self, file: BinaryIO) -> Header[Spec]:
+    def write(self, file: BinaryIO, spool_directory: Path | None) -> Header[Spec]:
         """Write a whole file into the empty `file`, and return its header.
+
+        spool_directory : folder for a temporary file of Black's blocks, to pack them first; None to
+            pack Red's first
 
         Raises `_BlockTooLargeError`; the file is then incomplete.
         """
         file.write(bytes(HEADER_BYTES))
-        if self.spool_directory is not None:
-            with tempfile.TemporaryFile(dir=self.spool_directory) as blocks:
+        if spool_directory is not None:
+            with tempfile.TemporaryFile(dir=spool_directory) as blocks:
                 black = self._write_side(blocks, 1)
                 red = self._write_side(file, 0)
                 blocks.seek(0)
@@ -219,7 +211,6 @@ class _Writer(Generic[Spec]):
         text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
         if len(text) > MAX_METADATA:
             raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
-        metadata = Compressor(self.packing.compression).compress(text)
         header = Header(
             spec=self.spec,
             slots=self.spec.slots,
@@ -227,14 +218,13 @@ class _Writer(Generic[Spec]):
             arrangements=(red.arrangement, black.arrangement),
             blocks=(len(red.entries), len(black.entries)),
             constants=(red.constant, black.constant),
-            table_offset=HEADER_BYTES + sum(size for size, _ in entries),
-            metadata_length=len(metadata),
-            metadata_checksum=zlib.crc32(metadata),
+            table_offset=0,
+            metadata_length=0,
+            metadata_checksum=0,
             digest=b"",
         )
         header = replace(header, digest=header.content_digest((red.digests, black.digests), text))
-        complete_file(file, header, entries, metadata)
-        return header
+        return _complete(file, header, entries, text, self.packing.compression)
 
     def _write_side(self, out: BinaryIO, side: int) -> _WrittenSide:
         """Write the blocks of one side, in the given or the best arrangement."""
@@ -299,7 +289,7 @@ class _Writer(Generic[Spec]):
         return codes
 
     def _run(self, side: int, first: int, count: int) -> Codes:
-        """Return codes (count,) from `source`; raises `ValueError` for another dtype or shape."""
+        """Return codes (count,) from `source`."""
         codes, dtype = self.source(side, first, count), self.dtypes[side]
         if codes.dtype != dtype or codes.shape != (count,):
             raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")
@@ -320,29 +310,39 @@ class _Writer(Generic[Spec]):
         return blocks
 
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
-        """Return the bytes to store for a content: its compressed bytes, or the content itself.
+        """Return a content, or its compressed bytes unless they are as many as `plain`.
 
-        The content is stored if `Packing.uncompressed` is set, or if its compressed bytes are no
-        fewer than `plain`, the size by which readers recognise uncompressed blocks.
+        By the size `plain` readers recognise uncompressed blocks.
         """
         data = content if self.packing.uncompressed else compressor.compress(content)
         return data if len(data) < plain else content
 
 
-def complete_file(
-    file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
-) -> None:
+def _complete(
+    file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], text: bytes,
+    compression: Parameters,
+) -> Header[Spec]:  # fmt: skip
     """Write the block table and the metadata, and then the header at the file's beginning.
 
     file : positioned behind the blocks
+    header : its fields about the block table and the metadata are replaced
     entries : the entries of the block table (`PackedBlock.entry`)
-    metadata : compressed
+    text : JSON of the metadata
+
+    Returns the header that was written.
     """
-    block_table = np.array(entries, "<u4").tobytes()
-    file.write(block_table)
+    metadata, block_table = Compressor(compression).compress(text), np.array(entries, "<u4")
+    header = replace(
+        header,
+        table_offset=file.tell(),
+        metadata_length=len(metadata),
+        metadata_checksum=zlib.crc32(metadata),
+    )
+    file.write(block_table.tobytes())
     file.write(metadata)
     file.seek(0)
-    file.write(header.pack(block_table))
+    file.write(header.pack(block_table.tobytes()))
+    return header
 
 
 def pack_densely(
@@ -357,7 +357,6 @@ def pack_densely(
     `proofs` reads it whole. Raises `CorruptTableError`, `OSError` and `MemoryError`
     (`thread_pool`); the file on disk is then unchanged.
     """
-    header = file.header
     with replacing(file.path) as out:
         out.write(bytes(HEADER_BYTES))
         entries: list[tuple[int, int]] = []
@@ -367,19 +366,11 @@ def pack_densely(
             entries += [block.entry for block in blocks]
             digests += [block.digest for block in blocks]
             if report is not None:
-                report(len(digests), sum(header.blocks))
+                report(len(digests), sum(file.header.blocks))
         file.check_digest(digests)
-        table_offset = out.tell()
-        metadata = Compressor(DENSE).compress(file.metadata())
-        packed = replace(
-            header,
-            table_offset=table_offset,
-            metadata_length=len(metadata),
-            metadata_checksum=zlib.crc32(metadata),
-        )
-        complete_file(out, packed, entries, metadata)
+        header = _complete(out, file.header, entries, file.metadata(), DENSE)
         file.close()
-    return packed.file_size
+    return header.file_size
 
 
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:

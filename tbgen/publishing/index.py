@@ -48,11 +48,18 @@ class BadIndexError(InputError):
         super().__init__(message, hint)
 
 
+def table_of(file: str) -> TableName | None:
+    """Return the name of the table in a file, or of a certificate's table; None for other files."""
+    if file.endswith(PROOF_SUFFIX):
+        return TableName.parse(file.removesuffix(PROOF_SUFFIX) + SUFFIX)
+    return TableName.parse(file)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A file listed in an index: its name, size, SHA-256 and digests."""
 
-    file: Annotated[str, _file]
+    file: Annotated[str, checked_json.string(table_of, "a name that no table has")]
     bytes: Annotated[int, checked_json.integer(1)]
     sha256: Annotated[str, checked_json.text("[0-9a-f]{64}", "SHA-256")]
     digest: Annotated[str | None, checked_json.optional(checked_json.DIGEST)] = None
@@ -66,13 +73,6 @@ class Entry:
         found = table_of(self.file)
         assert found is not None, "the names of an index are those of tables"
         return found
-
-
-def table_of(file: str) -> TableName | None:
-    """Return the name of the table in a file, or of a certificate's table; None for other files."""
-    if file.endswith(PROOF_SUFFIX):
-        return TableName.parse(file.removesuffix(PROOF_SUFFIX) + SUFFIX)
-    return TableName.parse(file)
 
 
 def index_of(
@@ -206,13 +206,6 @@ def read_index(text: str) -> list[Entry]:
     if len({entry.file for entry in entries}) != len(entries):
         raise BadIndexError("this is no index of tables: a file is listed twice")
     return list(entries)
-
-
-def _file(value: object) -> str:
-    """Return `value` if it is the file name of a table or certificate; else raise `SchemaError`."""
-    if not isinstance(value, str) or table_of(value) is None:
-        raise checked_json.SchemaError("a name that no table has")
-    return value
 
 
 _ENTRY = checked_json.record(Entry)

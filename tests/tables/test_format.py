@@ -11,7 +11,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.rules import is_legal
 from tbgen.tables import FormatVersionError, Outcome, Rules, Tablebase, TableFile
-from tbgen.tables.blocks import encode_block, fill
+from tbgen.tables.blocks import encode_filled
 from tests.helpers.paths import DOCS
 from tests.helpers.random_tables import (
     random_planes,
@@ -90,7 +90,7 @@ def test_the_digest_is_the_documented_one(tmp_path: Path) -> None:
     red, black = random_planes(spec, 4)
     black[:] = 9
     with TableFile(write(tmp_path, spec, (red, black), block_slots=1000)) as file:
-        blocks = [encode_block(fill(red[at : at + 1000], 128)) for at in (0, 1000, 2000)]
+        blocks = [encode_filled(red[at : at + 1000], 128) for at in (0, 1000, 2000)]
         parts = [
             b"2 KPK.none.dtm 1 127 0 2475 1000 45 0 0,1 0 0,1",
             b"".join(hashlib.sha256(block).digest() for block in blocks),
