@@ -51,14 +51,15 @@ def fetch(
     valid index or no space.
     """
     from tbgen.publishing.fetching import FetchError, fetch_index, require_room
-    from tbgen.publishing.index import read_index_file
+    from tbgen.publishing.index import MAX_INDEX, read_index
     from tbgen.publishing.sources import source_of
     from tbgen.tables.certificates import PROOF_SUFFIX
 
     require_tables(wanted)
     sources = [source_of(address) for address in addresses]
     if index_file is not None:
-        entries = read_index_file(index_file)
+        with index_file.open("rb") as file:
+            entries = read_index(file.read(MAX_INDEX + 1), index_file)
     else:
         try:
             entries = fetch_index(sources)
@@ -136,8 +137,7 @@ def _fetch_one(
 
     label : beginning of the lines that report progress
 
-    Returns ("fetched", None), ("present", None), or ("failed", failure). Failures are an error of
-    the sources, another file of that name, and a locked table. Raises others, as for a full disk.
+    Returns ("fetched", None), ("present", None), or ("failed", failure).
     """
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file

@@ -27,7 +27,6 @@ from tbgen.publishing.index import (
     MAX_INDEX,
     BadIndexError,
     Entry,
-    decoded,
     hash_of,
     read_index,
 )
@@ -84,7 +83,7 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
             while len(found) <= MAX_INDEX and (chunk := stream.read(CHUNK)):
                 found += chunk
         try:
-            return read_index(decoded(bytes(found), source))
+            return read_index(bytes(found), source)
         except BadIndexError as error:
             raise SourceError(0, f"{source}/{INDEX}: {error.message}") from None
 

@@ -34,8 +34,6 @@ MAX_INDEX = 1 << 23
 
 FORMAT = 1
 
-_HINT = "name a folder of tables with an index that tbgen index has written"
-
 
 class BadIndexError(InputError):
     """Error of a text that is no index.
@@ -44,7 +42,8 @@ class BadIndexError(InputError):
     file that is neither a table nor a certificate.
     """
 
-    def __init__(self, message: str, hint: str = _HINT) -> None:
+    def __init__(self, message: str) -> None:
+        hint = "name a folder of tables with an index that tbgen index has written"
         super().__init__(message, hint)
 
 
@@ -176,26 +175,18 @@ def write_index(directory: Path, entries: Iterable[Entry]) -> Path:
     return path
 
 
-def read_index_file(path: Path) -> list[Entry]:
-    """Return the entries of an index in a file or pipe; raises `BadIndexError`, `OSError`."""
-    with path.open("rb") as file:
-        return read_index(decoded(file.read(MAX_INDEX + 1), path))
+def read_index(data: bytes, source: object) -> list[Entry]:
+    """Return the entries of an index, given as untrusted bytes; raises `BadIndexError`.
 
+    source : named in the error for more than `MAX_INDEX` bytes
 
-def decoded(data: bytes, source: object) -> str:
-    """Decode an index as UTF-8, with invalid bytes replaced.
-
-    Raises `BadIndexError`, which names the `source`, for more than `MAX_INDEX` bytes.
+    Bytes that are invalid in UTF-8 are replaced.
     """
     if len(data) > MAX_INDEX:
         raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB")
-    return data.decode("utf-8", "replace")
-
-
-def read_index(text: str) -> list[Entry]:
-    """Return the entries of an index, given as untrusted JSON text; raises `BadIndexError`."""
+    listed = {"files": checked_json.record(Entry)}
     try:
-        found = checked_json.parse_object(text, {"files": _ENTRY})
+        found = checked_json.parse_object(data.decode("utf-8", "replace"), listed)
         entries: tuple[Entry, ...] = found["files"]
         if found["format"] != FORMAT:
             raise checked_json.SchemaError(f"its format is not {FORMAT}")
@@ -206,6 +197,3 @@ def read_index(text: str) -> list[Entry]:
     if len({entry.file for entry in entries}) != len(entries):
         raise BadIndexError("this is no index of tables: a file is listed twice")
     return list(entries)
-
-
-_ENTRY = checked_json.record(Entry)

@@ -65,7 +65,7 @@ def test_listed_files_are_served(client: TestClient, directory: Path) -> None:
     listed = client.get("/files/index.json")
     assert listed.headers["content-type"] == "application/json"
     assert listed.text == (directory / "index.json").read_text()
-    for entry in read_index(listed.text):
+    for entry in read_index(listed.content, ""):
         if entry.file in (LINKED, PIPE):
             continue
         found = client.get(f"/files/{entry.file}")
@@ -181,7 +181,7 @@ def address(directory: Path) -> Iterator[str]:
 def test_interrupted_fetches_resume_and_false_digests_are_found(
     address: str, directory: Path, tmp_path: Path
 ) -> None:
-    listed = read_index((directory / "index.json").read_text())
+    listed = read_index((directory / "index.json").read_bytes(), "")
     entry = next(entry for entry in listed if entry.file == KRKN)
     content, source = (directory / KRKN).read_bytes(), WebSource(address)
     part = tmp_path / f".{KRKN}.part"

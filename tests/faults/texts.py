@@ -159,7 +159,7 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
         "read_query": (_wanted, InputError),
         "read_material": (read_material, ()),
         "materials_of": (_materials, InputError),
-        "read_index": (read_index, InputError),
+        "read_index": (lambda text: read_index(text.encode("utf-8", "replace"), ""), InputError),
         "Certificate.from_text": (Certificate.from_text, ValueError),
         "parse_move": (partial(parse_move, start), InputError),
     }

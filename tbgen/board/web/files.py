@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
 from tbgen.board.web.http import RequestError, failure, is_known
-from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, decoded, read_index
+from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, read_index
 from tbgen.tables.files import open_to_read
 
 ADDRESS = "/files"
@@ -85,8 +85,8 @@ class FileEndpoint:
             found = os.fstat(file.fileno())
             state = found.st_ino, found.st_size, found.st_mtime_ns
             if state != self._listed[0]:
-                text = decoded(file.read(MAX_INDEX + 1), INDEX)
-                self._listed = state, frozenset(entry.file for entry in read_index(text))
+                entries = read_index(file.read(MAX_INDEX + 1), INDEX)
+                self._listed = state, frozenset(entry.file for entry in entries)
             return self._listed[1]
         return frozenset()
 
