@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -79,12 +79,15 @@ NAMED: dict[str, Path | Bounds] = {
 }
 """Named sets: bounds on men and attackers, or the path of a file that lists materials."""
 
-_Present = frozenset[Material] | None
+_Present = Collection[Material] | None
 """Materials of existing tables among which patterns and sets select; None for all materials."""
 
 
 def materials_of(
-    words: Sequence[str], men: int | None = None, attackers: int | None = None
+    words: Sequence[str],
+    men: int | None = None,
+    attackers: int | None = None,
+    present: _Present = None,
 ) -> list[Material]:
     """Return the materials selected by words and bounds, each once, in the order of the words.
 
@@ -92,40 +95,17 @@ def materials_of(
 
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
+    present : materials among which to select; a material that is named by itself need not be
+        present. None for all materials
 
-    Raises `InputError` for an unknown word, a pattern that is too long, an unusable list, or if
-    nothing is named or selected; `OSError` for an unreadable file.
+    Raises `InputError` for an unknown word, a pattern that is too long or matches nothing, an
+    unusable list, for words of which none is within the bounds, and if neither words nor bounds
+    nor `present` are given; `OSError` for an unreadable file.
     """
     bounds = Bounds(men, attackers)
-    if not words and not bounds:
-        raise InputError("no materials are named", "name some, as in KRNKR, or ask for --men 5")
-    return _selected(words, bounds, None)
-
-
-def materials_among(
-    present: Iterable[Material],
-    words: Sequence[str],
-    men: int | None = None,
-    attackers: int | None = None,
-) -> list[Material]:
-    """Return the materials among `present` that words and bounds select.
-
-    Without words, those within the bounds are selected, sorted by men and name. A material that is
-    named by itself must be within the bounds, but need not be present.
-
-    Raises the errors of `materials_of`, with one difference: an empty result is an error only if a
-    pattern matches nothing in `present`, or if there are both words and bounds.
-    """
-    return _selected(words, Bounds(men, attackers), frozenset(present))
-
-
-def _selected(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Material]:
-    """Return the materials of all words within bounds, each once, in the order of the words.
-
-    Without words, returns `_materials_within`. Raises `InputError` if words and bounds together
-    select nothing, and the errors of `_meant_by`.
-    """
     if not words:
+        if not bounds and present is None:
+            raise InputError("no materials are named", "name some, as in KRNKR, or ask for --men 5")
         return list(_materials_within(bounds, present))
     meant = (material for word in words for material in _meant_by(word, bounds, present))
     found = {material.name: material for material in meant}
@@ -140,9 +120,7 @@ def _selected(words: Sequence[str], bounds: Bounds, present: _Present) -> list[M
 def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material]:
     """Return the materials of one word: a list `@FILE`, a named set, a pattern or a material.
 
-    Applies the bounds to patterns and to sets that are bounds themselves, and not to other words.
-
-    Raises `InputError` for an unknown word, and the errors of `_matching` and `_words_of_file`.
+    The bounds apply to patterns and to sets that are bounds themselves, not to other words.
     """
     if word.startswith("@"):
         return itertools.chain.from_iterable(
@@ -161,10 +139,7 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 
 
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
-    """Return the materials within bounds that match a pattern, with either side first.
-
-    Raises `InputError` if none matches, or if the pattern is too long.
-    """
+    """Return the materials within bounds that match a pattern, with either side first."""
     if len(pattern) > MAX_PATTERN:
         # Compiling a pattern takes time quadratic in its brackets.
         raise InputError(
@@ -189,11 +164,7 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
 
 
 def _words_of_file(path: Path) -> list[str]:
-    """Return the words of a file without comments (from `#` to the end of the line).
-
-    Raises `OSError`, and `InputError` for a directory, or a file that is too long, has no words, or
-    names another list.
-    """
+    """Return the words of a file without comments (from `#` to the end of the line)."""
     if path.is_dir():
         raise InputError(f"@{path} is a directory, no list of materials", "name a text file")
     with path.open(encoding="utf-8-sig", errors="replace") as file:

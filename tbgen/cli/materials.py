@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materials_of
+from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_of
 from tbgen.indexing import InputError, Material
 
 _MATERIAL = (
@@ -23,7 +23,7 @@ _MATERIAL = (
 class MaterialChoice:
     """Materials that a user has selected: by words, and by greatest numbers of men and attackers.
 
-    `men` and `attackers` are None if not given. `tbgen.building.sets` parses the words.
+    `men` and `attackers` are None if not given.
     """
 
     words: tuple[str, ...]
@@ -35,13 +35,8 @@ class MaterialChoice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return the selected materials: some of `present`, and any that a word names exactly.
-
-        Without words and limits, all of `present` are selected. Raises `InputError` for an invalid
-        word, and if no material that the words name is within the limits; `OSError` for an
-        unreadable @FILE.
-        """
-        return materials_among(present, self.words, self.men, self.attackers)
+        """Return the selected materials (`materials_of`) among those `present`."""
+        return materials_of(self.words, self.men, self.attackers, frozenset(present))
 
     def required(self, present: Collection[Material], directory: Path) -> list[Material]:
         """Return the selected materials like `among`; raise `InputError` if there are none.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.sets import materials_among, materials_of
+from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
@@ -85,7 +85,7 @@ def test_sets_filter_present_materials() -> None:
     there = [Material.parse(name) for name in ("KRKN", "KRNKR", "KNK", "KRNCKRN")]
 
     def chosen(*words: str, men: int | None = None, attackers: int | None = None) -> list[str]:
-        return [m.name for m in materials_among(there, words, men, attackers)]
+        return [m.name for m in materials_of(words, men, attackers, there)]
 
     assert chosen() == ["KNK", "KRKN", "KRNKR", "KRNCKRN"]
     assert chosen("practical") == chosen(attackers=2) == ["KNK", "KRKN"]
@@ -145,7 +145,7 @@ def test_a_list_without_materials_and_a_long_one_are_refused(
     listed.write_text(text)
     words = [f"@{listed}"]
     with pytest.raises(InputError, match=message):
-        _ = materials_of(words) if present is None else materials_among(present, words)
+        materials_of(words, present=present)
 
 
 def test_a_list_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
