@@ -156,10 +156,7 @@ def _check_first(
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
 
-    Raises `NotEnoughMemoryError` if one of several tables needs more memory (the builder checks a
-    single one), `UnsupportedMaterialError` for a table that the solver cannot solve, and
-    `InputError` for too little disk, or a planned time above `_LONG_SECONDS`. Prints a note if the
-    disk may become full, and the totals if the planned time is above `_TOTALS_SECONDS`.
+    Prints a note if the disk may become full, and the totals of a long build.
     """
     if not collection.unfinished:
         return
@@ -194,9 +191,6 @@ def _on_this_machine(
     cores : number of threads of all tables together
     memory : bytes for all tables together, 0 for free memory
     profile : whether to print the cost of each phase; only for builds in this process
-    keep_going : whether to continue after a failure, with tables that do not need the failed one
-
-    Returns (progress, outcome of the jobs); the progress has the tables' numbers and JSON.
     """
     limits = ProcessLimits(1, 0, 0) if jobs == 1 else process_limits(jobs or cores, memory)
     several = len(collection.unfinished) > 1
@@ -205,7 +199,7 @@ def _on_this_machine(
         limits = ProcessLimits(1, 0, 0)
     by_workers = limits.jobs > 1 and several
     planned = collection.jobs(cores, limits.floor, by_workers=by_workers or cores == 1)
-    forecast = Forecast(planned, limits.jobs, limits.memory or None) if several else None
+    forecast = Forecast(planned, limits.jobs, limits.memory or None)
     with SetProgress(len(collection.work), forecast, by_workers=by_workers) as progress:
         executor: Executor
         if by_workers:
@@ -235,13 +229,12 @@ def _on_cluster(
     memory: int,
     keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster; return the progress and the outcome of the jobs.
+    """Build on the workers of a dask cluster.
 
     address : address of the scheduler, or `local:N` for a new cluster of N workers on this machine
     via : address through which workers exchange tables; None if they share the directory
     threads : number of threads that build one table
     memory : bytes of a cluster on this machine, 0 for free memory
-    keep_going : as in `_on_this_machine`
     """
     from tbgen.scheduling.cluster import Cluster
 

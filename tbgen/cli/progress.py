@@ -44,23 +44,21 @@ class SetProgress(LiveLine, Progress, Observer):
     `tables` has a JSON object for each table that was built or found present: its name (`table`),
     whether it was `built`, and if so `bytes_on_disk` and `build_seconds`.
 
-    forecast : estimates the remaining time from the events of jobs; None to show no such time
+    forecast : estimates the remaining time from the events of jobs
     by_workers : whether worker processes build the tables; their phases are not shown
     """
 
     every = 1.0
 
-    def __init__(self, total: int, forecast: Forecast | None, *, by_workers: bool) -> None:
+    def __init__(self, total: int, forecast: Forecast, *, by_workers: bool) -> None:
         super().__init__()
         self.tables: list[dict[str, Any]] = []
         self.counts: Counter[str] = Counter()
         """Numbers of tables that are `built`, `present` or `failed`."""
         self._total = total
         self._forecast = forecast
-        self._observer = forecast or Observer()
         self._by_workers = by_workers
         self._prints_each = total <= LARGE_SET
-        self._running: list[str] = []
         self._label = ""
         self._settled = 0
         self._began = self._printed = time.monotonic()
@@ -69,10 +67,7 @@ class SetProgress(LiveLine, Progress, Observer):
     # -- of the table under construction in this process -------------------------------------
 
     def table(self, name: TableName, finished: bool) -> None:
-        """Begin a table; if it is `finished`, show it as present and add it to `tables`.
-
-        Implements `Progress.table`.
-        """
+        """Begin a table; if it is `finished`, show it as present and add it to `tables`."""
         self._label = f"{self.counts.total() + 1}/{self._total} {name}"
         self._settled = 0
         if self._prints_each:
@@ -82,7 +77,7 @@ class SetProgress(LiveLine, Progress, Observer):
             self.update(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Show a phase, or print a line if `name` is `resuming`; implements `Progress.phase`."""
+        """Show a phase, or print a line if `name` is `resuming`."""
         self._settled += settled
         if name == "resuming":
             self.print(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
@@ -95,23 +90,18 @@ class SetProgress(LiveLine, Progress, Observer):
         self._show_at_intervals(text)
 
     def note(self, text: str) -> None:
-        """Print a note on the table; implements `Progress.note`."""
+        """Print a note on the table."""
         self.print(f"{self._label}: {text}")
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Show a table that has been written, of `size` bytes, and add it to `tables`.
-
-        Implements `Progress.written`.
-        """
+        """Show a table that has been written, of `size` bytes, and add it to `tables`."""
         figures = {"bytes_on_disk": size, "build_seconds": round(seconds, 3)}
         self.tables.append({"table": str(name), "built": True, **figures})
         show = self.print if self._prints_each else self._show_at_intervals
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def report_costs(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the costs of the phases of the last table in `tables`, and their sum.
-
-        Also adds them to the table's object as the member `profile`.
+        """Print the costs of the last table's phases, and their sum; add them to its JSON object.
 
         threads : number of threads that built the table
         """
@@ -128,18 +118,13 @@ class SetProgress(LiveLine, Progress, Observer):
     # -- of the run --------------------------------------------------------------------------
 
     def started(self, start: Start) -> None:
-        """Show that a table begins; implements `Observer.started`."""
-        self._running.append(start.job.key)
-        self._observer.started(start)
+        """Show that a table begins."""
+        self._forecast.started(start)
         self.waiting("")
 
     def finished(self, start: Start, result: Built) -> None:
-        """Count a built or present table; implements `Observer.finished`.
-
-        Also shows a table of a worker and adds it to `tables`, as `table` and `written` do.
-        """
-        self._running.remove(start.job.key)
-        self._observer.finished(start, result)
+        """Count a built or present table; show one of a worker, and add it to `tables`."""
+        self._forecast.finished(start, result)
         if self._by_workers:
             self.table(result.name, result.size is None)
             if result.resumed_at is not None:
@@ -150,29 +135,21 @@ class SetProgress(LiveLine, Progress, Observer):
         self.counts["present" if result.size is None else "built"] += 1
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Report a job that will be tried again; implements `Observer.retried`.
-
-        The table was locked, or a worker or the cluster was lost.
-        """
-        self._running.remove(start.job.key)
-        self._observer.retried(start, error)
+        """Report a job that will be tried again: its table was locked, or its worker was lost."""
+        self._forecast.retried(start, error)
         if isinstance(error, LostError):
             self.print(f"{start.job.key}: {error}; trying again with more memory")
         else:
             self._show_at_intervals(f"{start.job.key}: {error}")
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Count a failed table; the caller prints the reason; implements `Observer.failed`."""
-        self._running.remove(start.job.key)
+        """Count a failed table; the caller prints the reason."""
         self.counts["failed"] += 1
-        self._observer.failed(start, error)
+        self._forecast.failed(start, error)
 
     def waiting(self, trouble: str) -> None:
-        """Show the tables given to workers, if any; implements `Observer.waiting`.
-
-        trouble : reason why the workers do not advance, shown with the tables; empty if unknown
-        """
-        running = self._running
+        """Show the tables given to workers, if any, and the `trouble` of these."""
+        running = self._forecast.running
         if self._by_workers and running:
             names = f": {', '.join(running)}" if len(running) <= _MAX_NAMED else ""
             done = f"{self.counts.total()}/{self._total} done"
@@ -180,10 +157,7 @@ class SetProgress(LiveLine, Progress, Observer):
             self._show_at_intervals(f"{done}, {state}{names}")
 
     def summary(self, left_out: int) -> str:
-        """Return the totals: `9 tables: 7 built, 2 left out; 143 MiB in 2 min`.
-
-        left_out : number of tables not tried, because one that they need failed
-        """
+        """Return the totals: `9 tables: 7 built, 2 left out; 143 MiB in 2 min`."""
         counts = self.counts + Counter({"left out": left_out})
         kinds = ("built", "present", "failed", "left out")
         said = ", ".join(f"{counts[what]} {what}" for what in kinds if counts[what])
@@ -192,10 +166,7 @@ class SetProgress(LiveLine, Progress, Observer):
         return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"
 
     def _show_at_intervals(self, text: str) -> None:
-        """Show a text and the remaining time on a terminal; else print both at intervals.
-
-        The interval is `QUIET_SECONDS`, in a large set `LARGE_SET_SECONDS`.
-        """
+        """Show a text and the remaining time on a terminal; else print both at intervals."""
         text += self._time_left()
         self.update(text)
         interval = QUIET_SECONDS if self._prints_each else LARGE_SET_SECONDS
@@ -204,8 +175,8 @@ class SetProgress(LiveLine, Progress, Observer):
             click.echo(text, err=True)
 
     def _time_left(self) -> str:
-        """Return `; about 3 min left`; empty without a forecast, and until a table is built."""
-        if self._forecast is None or not self.counts["built"]:
+        """Return `; about 3 min left`; empty until a table is built."""
+        if not self.counts["built"]:
             return ""
         if time.monotonic() - self._time_left_computed > _TIME_LEFT_SECONDS:
             self._time_left_text = f"; about {format_duration(self._forecast.seconds_left())} left"

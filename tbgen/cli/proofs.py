@@ -77,12 +77,12 @@ def show_notes(notes: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Picklable callable that proves a table by `prove`; prints a line before kernels compile."""
+    """Picklable `TableProver` that prints a line before kernels are compiled."""
 
     prove: TableProver
 
     def __call__(self, start: Start) -> ProvenTable:
-        """Prove the table of a job; raises what `TableProver` raises."""
+        """Prove the table of a job."""
         from tbgen.compiling.jit import notify_before_compiling
 
         with notify_before_compiling(print_compiling):
@@ -91,7 +91,7 @@ class Prover:
 
 @cache
 def print_compiling() -> None:
-    """Print to stderr, once in a process, that kernels are compiled; clear the live line first."""
+    """Print to stderr, once in a process, that kernels are compiled."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
@@ -115,21 +115,16 @@ class ClosureProgress(Observer):
         self._forecast = forecast
         self._line = line
         self._quiet = quiet
-        self._running: list[str] = []
         self._counts = {"proven": 0, CERTIFIED: 0, "refuted": 0, "failed": 0, "left out": 0}
 
     def started(self, start: Start) -> None:
-        """Show that the proof of a table begins; overrides `Observer.started`."""
-        self._running.append(start.job.key)
+        """Show that the proof of a table begins."""
         self._forecast.started(start)
         self.waiting("")
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Record and print a table that was proven now or has a valid certificate.
-
-        Also prints the notes on its certificate. Overrides `Observer.finished`.
-        """
-        self._remove_running(start)
+        """Record and print a table that was proven now or has a valid certificate."""
+        self._line.clear()
         self._forecast.finished(start, result)
         self._record(start.job, result)
         self._counts[CERTIFIED if result.report is None else "proven"] += 1
@@ -141,19 +136,16 @@ class ClosureProgress(Observer):
         self.waiting("")
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Print that a job is tried again: its process was lost; overrides `Observer.retried`."""
-        self._remove_running(start)
+        """Print that a job is tried again: its process was lost."""
+        self._line.clear()
         self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Record and print a refuted table or a failed proof; raise bugs.
-
-        Overrides `Observer.failed`.
-        """
+        """Record and print a refuted table or a failed proof; raise bugs."""
         from tbgen.verify.files import RefutedError
 
-        self._remove_running(start)
+        self._line.clear()
         self._forecast.failed(start, error)
         if isinstance(error, RefutedError):
             self._counts["refuted"] += 1
@@ -192,11 +184,6 @@ class ClosureProgress(Observer):
         ]
         return f"{counted(len(self._jobs), 'table')}: {', '.join(counts)}"
 
-    def _remove_running(self, start: Start) -> None:
-        """Remove a job from those that run, and clear the live line for other output."""
-        self._running.remove(start.job.key)
-        self._line.clear()
-
     def _record(self, job: Job, settled: ProvenTable) -> None:
         """Add to `entries` the JSON entry of a table that was proven, refuted or certified."""
         entry = name_of(job).to_json() | {"ok": True, "by": "certificate"}
@@ -205,13 +192,11 @@ class ClosureProgress(Observer):
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
 
     def waiting(self, trouble: str) -> None:
-        """Show number of tables done, time left and running jobs; overrides `Observer.waiting`."""
-        left = ""
+        """Show number of tables done, time left and running jobs."""
+        left, now = "", ", ".join(self._forecast.running)
         if self._counts["proven"]:
             left = f"; about {format_duration(self._forecast.seconds_left())} left"
-        self._line.update(
-            f"{len(self.entries)} of {len(self._jobs)} tables{left}; now {', '.join(self._running)}"
-        )
+        self._line.update(f"{len(self.entries)} of {len(self._jobs)} tables{left}; now {now}")
 
 
 def _unproven(job: Job, error: str, hint: str) -> dict[str, Any]:

@@ -116,28 +116,31 @@ class Forecast(Observer):
     ) -> None:  # fmt: skip
         self._left = {job.key: job for job in jobs}
         self._slots, self._memory, self._clock = slots, memory, clock
-        self._running: dict[str, float] = {}
+        self.running: dict[str, float] = {}
+        """Keys of the running jobs, and the time at which each began."""
         whole = sum(job.seconds for job in self._left.values())
         self._planned = self._taken = max(_PLAN_SHARE * whole, _PLAN_SECONDS)
 
     def started(self, start: Start) -> None:
         """Record that a job has begun."""
-        self._running[start.job.key] = self._clock()
+        self.running[start.job.key] = self._clock()
 
     def finished(self, start: Start, result: Any) -> None:
         """Record the time that a job took."""
-        if result.seconds:
-            self._planned += self._left[start.job.key].seconds
+        job = self._left.get(start.job.key)
+        if job is not None and result.seconds:
+            self._planned += job.seconds
             self._taken += result.seconds
-        self._end(start)
+        self.failed(start, None)
 
-    def failed(self, start: Start, error: BaseException) -> None:
+    def failed(self, start: Start, error: BaseException | None) -> None:
         """Record that a job takes no further time."""
-        self._end(start)
+        self.running.pop(start.job.key, None)
+        self._left.pop(start.job.key, None)
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Record that a job will take its full time again."""
-        self._running.pop(start.job.key, None)
+        self.running.pop(start.job.key, None)
 
     def seconds_left(self) -> float:
         """Return the estimated seconds until all jobs of the run are done or have failed.
@@ -148,12 +151,8 @@ class Forecast(Observer):
         rest = []
         for key, job in self._left.items():
             seconds = factor * job.seconds
-            if key in self._running:
-                gone = now - self._running[key]
+            if key in self.running:
+                gone = now - self.running[key]
                 seconds = max(_OVERDUE_SHARE * gone, seconds - gone)
             rest.append(replace(job, seconds=seconds))
         return simulate(rest, self._slots, self._memory).seconds
-
-    def _end(self, start: Start) -> None:
-        self._running.pop(start.job.key, None)
-        self._left.pop(start.job.key, None)

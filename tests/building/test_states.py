@@ -23,6 +23,7 @@ from tbgen.building.states import StateFile, state_path
 from tbgen.building.work import work_for
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
+from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import InProcess, run
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile
@@ -321,7 +322,7 @@ def test_resuming_is_reported(
     with pytest.raises(Killed):
         Builder(here, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
     shutil.copytree(here, by_workers)
-    with SetProgress(3, None, by_workers=False) as progress:
+    with SetProgress(3, Forecast((), 1), by_workers=False) as progress:
         builder = Builder(here, CHECK, progress)
         jobs = jobs_of(work_for([KRKN.material], None, force=False))
         run(jobs, InProcess(builder.build_job), progress)
@@ -329,7 +330,7 @@ def test_resuming_is_reported(
     assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
     collection = Collection([KRKN.material], by_workers, CHECK)
     start = Start(collection.jobs(1)[-1], memory=1 << 30, jobs_at_once=1, remaining_path=0.0)
-    with SetProgress(1, None, by_workers=True) as watching:
+    with SetProgress(1, Forecast((), 1), by_workers=True) as watching:
         watching.started(start)
         watching.finished(start, collection.table_builder(1)(start))
     assert "resumed from a saved state: order 0, ply 3\n" in capsys.readouterr().err

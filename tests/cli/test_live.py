@@ -13,6 +13,7 @@ from tbgen.cli.progress import LARGE_SET, SetProgress
 from tbgen.cli.streams import LiveLine
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
+from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, run
 from tbgen.tables.names import Metric, TableName
@@ -55,7 +56,7 @@ def test_a_build_without_workers_says_so(
         def trouble(self) -> str:
             return "no worker is connected"
 
-    with SetProgress(1, None, by_workers=True) as shown, pytest.raises(InterruptedError):
+    with SetProgress(1, Forecast((), 1), by_workers=True) as shown, pytest.raises(InterruptedError):
         run([Job("KRK")], Stuck(), shown)
     assert "0/1 done, 1 waiting, no worker is connected: KRK\n" in capsys.readouterr().err
 
@@ -65,7 +66,7 @@ def test_a_large_set_prints_no_line_per_table(
     total: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = TableName(Material.parse("KRK"), RuleSet(Rules.WXF), Metric.DTM)
-    with SetProgress(total, None, by_workers=False) as shown:
+    with SetProgress(total, Forecast((), 1), by_workers=False) as shown:
         shown.table(name, finished=False)
         shown.written(name, 954, 0.1)
     assert capsys.readouterr().err.count("KRK") == (total <= LARGE_SET)
