@@ -87,7 +87,7 @@ class NotEnoughMemoryError(TablebaseError):
     def __init__(
         self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
     ) -> None:
-        """Store material and figures; `how` is the clause of the message that explains `needed`."""
+        """Store the facts; `how` is the clause of the message that explains `needed`."""
         self.material = material
         self.needed = needed
         self.available = available
@@ -103,8 +103,8 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     """Return the bytes of memory that a build must have, and a clause that explains the number.
 
     The number is `COMPILER_BYTES` if `least` and `available` are below it and kernels must still be
-    compiled, else `least`. The test for compiled kernels loads the compiler. So it is omitted, and
-    the number is `least`, if `least > available` and the process has less than `COMPILER_BYTES`.
+    compiled, else `least`. The test for compiled kernels loads the compiler, so it is omitted if
+    `least > available` and the process has less than `COMPILER_BYTES`.
 
     least : bytes that solving the table takes with its arrays on disk
     available : bytes that the build may use
@@ -189,8 +189,7 @@ class Builder:
     def build_job(self, start: Start) -> Built:
         """Build a job's table, unless it is finished; remove its checkpoints and partial downloads.
 
-        A checkpoint newer than a finished table stays: an interrupted rebuild has left it. In a
-        directory that cannot be written, a finished table is only opened.
+        A checkpoint newer than a finished table stays: an interrupted rebuild has left it.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
@@ -263,8 +262,6 @@ class Builder:
         """Return the `MemoryNeed` of a table, and the bytes of memory allowed.
 
         width : bytes per slot of the solver's planes of captures
-
-        Raises `NotEnoughMemoryError` if too little is allowed.
         """
         rules = self.rule_set.known_rules
         need = memory_needed(material, codes, rules, self.threads, width)
@@ -281,10 +278,7 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage whose arrays are in memory if they fit, else in files.
-
-        Journals (`tbgen.retrograde`) are always in a file. `width`, errors: as `_require_memory`.
-        """
+        """Return storage with its arrays in memory if they fit, else in files, as journals are."""
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)
@@ -305,8 +299,7 @@ class Builder:
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
         """Compile or load the kernels for arrays with wider elements, if a palette needs them.
 
-        phase : name of the current phase, which is reported again after the kernels are loaded
-        palettes : one for each array; it numbers the codes that occur in the array
+        phase : name of the current phase, which is reported again afterwards
         """
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             self.progress.phase("compile", 0, 0, 0)
@@ -314,10 +307,9 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
+        """Return the index of the last choice with a usable checkpoint, or 0.
 
-        This is the last choice that has a usable checkpoint: the build that saved it had found all
-        earlier choices too small for the distances. Without a usable checkpoint the index is 0.
+        The build that saved the checkpoint had found all earlier choices too small.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
@@ -335,11 +327,7 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """Solve a table and write its file.
-
-        Returns the bytes of the file, and the (wall, CPU) seconds that interrupted builds spent
-        before the checkpoint from which this one resumed; (0, 0) if it began anew.
-        """
+        """Solve a table and write its file; return the file's bytes, and `StateFile.spent`."""
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes
@@ -384,8 +372,7 @@ class Builder:
     ) -> Iterator[dict[str, TableFile]]:
         """Context manager: yields the open supporting tables, by name of material.
 
-        A DTM table needs DTM tables; any metric serves a DTC table. Raises `MissingTableError`, and
-        the errors of opening tables.
+        A DTM table needs DTM tables; any metric serves a DTC table.
         """
         opened = {}
         with contextlib.ExitStack() as files:
@@ -399,10 +386,7 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Context manager: locks a material's tables, and removes temporary files of killed builds.
-
-        Raises `PostponedError` if another build has the lock, `OSError` for an unusable lock file.
-        """
+        """Context manager: locks a material's tables, and removes files of killed builds."""
         written = set()
         for name in (self._name(material, metric) for metric in Metric):
             table, state = self._path(name), state_path(self.directory, name)

@@ -57,10 +57,9 @@ estimated size exceeds the free disk space times this factor.
 
 
 class _Resumption(Progress):
-    """`Progress` of a worker that records from which checkpoint a build resumes."""
+    """`Progress` of a worker that records the order and plies from which a build resumes."""
 
     at: tuple[int, int] | None = None
-    """Order and plies of the checkpoint; None if the build began anew."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         if name == "resuming":
@@ -71,21 +70,20 @@ class _Resumption(Progress):
 class TableBuilder:
     """Function that workers call to build the table of a job; can be pickled.
 
-    `directory` must be absolute, since a worker has another working directory.
+    `directory` must be absolute, since a worker has another working directory. All tables under
+    construction share `cores`. `state_seconds` is as in `Builder`.
     """
 
     directory: Path
     rule_set: RuleSet
     cores: int
-    """Number of cores that all tables under construction share."""
     state_seconds: float = STATE_SECONDS
-    """Least seconds between two checkpoints, as in `Builder`."""
 
     def __call__(self, start: Start) -> Built:
-        """Build the table of a job.
+        """Build the table of a job; raises the errors of `Builder.build_job`.
 
-        Raises the errors of `Builder.build_job`, but `LostError` in place of errors of memory, so
-        that the job is retried: with fewer tables under construction, the memory may suffice.
+        But `LostError` replaces errors of memory, so that the job is retried: with fewer tables
+        under construction, the memory may suffice.
         """
         threads = -(-self.cores // start.jobs_at_once)
         resumption = _Resumption()
@@ -179,8 +177,7 @@ class Collection:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
         The first number includes the temporary files of `jobs` tables. `memory` and `threads` are
-        as in `require_memory`. Raises `InputError` if the tables alone would take more than
-        `_DISK_ERROR` times the free bytes.
+        as in `require_memory`. Raises `InputError` if the tables alone exceed `_DISK_ERROR`.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -227,7 +224,7 @@ class Collection:
     ) -> Outcome:
         """Build tables with an executor, whose function must return a `Built`.
 
-        First the tables of `work` that are not among `jobs`, the finished ones, are checked in this
+        First the finished tables, those of `work` that are not among `jobs`, are checked in this
         process. If one fails and `keep_going` is False, nothing is built.
 
         jobs : `all_jobs`, or the result of `jobs()`
@@ -281,8 +278,8 @@ class ProcessLimits:
 def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
-    At most so many processes run that each can have `COMPILER_BYTES`. The memory for tables
-    excludes `IDLE_WORKER_BYTES` of each process but one.
+    Each can have `COMPILER_BYTES`. The memory for tables excludes `IDLE_WORKER_BYTES` of each
+    process but one.
 
     asked : bytes for all processes together, 0 for free memory
     """

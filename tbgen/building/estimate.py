@@ -192,10 +192,7 @@ def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTab
 
 
 def _build_seconds(path: Path) -> float:
-    """Return the wall or the CPU seconds of a build, whichever are fewer; 0 without a build record.
-
-    If the build was paused, its wall seconds include the pause.
-    """
+    """Return the wall seconds of a build, or its CPU seconds if fewer: a pause takes wall time."""
     return min(read_build_record(path).values(), default=0.0)
 
 
@@ -256,8 +253,7 @@ class Estimates:
         """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
 
         Estimates are clipped to these bounds, since the errors of estimates based on other
-        estimates add up; but a density may be as high as its first guess. Cases whose time is
-        ignored do not count for the rate.
+        estimates add up; but a density may be as high as its first guess.
         """
         rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
         densities = [case.traits.density for case in self._cases]
@@ -266,9 +262,8 @@ class Estimates:
     def _regression(self, defended: bool) -> CostRegression | None:
         """Return the regression for materials with or without defenders; None without cases.
 
-        `Traits.rate` is learned from all cases, the other numbers only from cases with defenders if
-        `defended`, else only from cases without. First guesses are better with defenders, since the
-        loss of a defender changes a table little.
+        `Traits.rate` is learned from all cases, the other numbers only from cases of the same kind:
+        first guesses are better with defenders, since the loss of one changes a table little.
         """
         if defended not in self._regressions and self._cases:
             _, _, features, differences, noises = zip(*self._cases, strict=True)
@@ -282,7 +277,7 @@ class Estimates:
         return self._regressions.get(defended)
 
     def _traits_of(self, material: Material) -> Traits:
-        """Return a table's traits under `wxf`: measured or estimated.
+        """Return a table's traits under `wxf`.
 
         Density and outcomes of a finished table replace the estimated ones.
         """

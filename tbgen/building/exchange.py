@@ -122,8 +122,7 @@ class Exchange:
     def _opened(self) -> Iterator[tuple[Any, str]]:
         """Context manager: yields the file system and the folder of the address.
 
-        Errors of connecting, and in the block, become `ExchangeError`. Raises `InputError` if
-        `fsspec` is not installed or does not know the address.
+        Errors of connecting, and in the block, become `ExchangeError`.
         """
         try:
             import fsspec
@@ -169,10 +168,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def _remove_scratch_folders() -> None:
-    """Remove this user's folders whose processes have ended: their lock files are not locked.
-
-    Errors are ignored. Nothing is removed where the file system has no locks.
-    """
+    """Remove this user's folders whose lock files no process has locked; errors are ignored."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):
             state = folder.lstat()
@@ -195,17 +191,19 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 @dataclass(frozen=True)
 class RemoteTableBuilder:
-    """Function by which workers without a shared directory build a table and exchange files."""
+    """Function by which workers without a shared directory build a table and exchange files.
+
+    A scratch folder replaces the `directory` of `table`.
+    """
 
     table: TableBuilder
-    """Builder of the table; a scratch folder replaces its `directory`."""
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
         """Download supporting tables, build a table, and upload it with its build record.
 
-        If the address has the table, nothing is built, unless `Task.rebuild` is set. Returns the
-        result of `TableBuilder`. Raises the errors of `TableBuilder` and of `Exchange.get`.
+        A table that the address has is not built, unless `Task.rebuild` is set. Raises the errors
+        of `TableBuilder` and of `Exchange.get`.
         """
         task = start.job.payload
         assert isinstance(task, Task)

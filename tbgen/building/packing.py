@@ -101,10 +101,7 @@ def pack_closure(
 
 
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool | None) -> bool:
-    """Return whether the win-draw-loss file exists, can be read, and was derived from this table.
-
-    Its blocks, if any, must be uncompressed with `plain`, compressed without, and either if None.
-    """
+    """Return whether a readable file was derived from this table, with blocks as `plain` asks."""
     try:
         with WdlFile(path, name=name) as found:
             return found.statistics.source.digest == file.header.digest.hex() and (
@@ -115,10 +112,7 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool | None) 
 
 
 def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
-    """Return the numbers of positions, wins, draws and losses with one side to move.
-
-    plane : uint8 (slots,), outcome codes; 0 for slots without a position
-    """
+    """Return the counts of outcome codes, uint8 (slots,), 0 for slots without a position."""
     totals = np.zeros(WIN + 1, np.int64)
     # In chunks, since `numpy.bincount` makes 64-bit copies.
     for first in range(0, plane.size, 1 << 22):

@@ -86,9 +86,9 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add to the current phase its cost since the last call, begin another, forward the report.
+        """Add to the current phase its cost since the last call, and begin another phase.
 
-        `settled` counts for the other phase.
+        `settled` counts for the other phase. The report is forwarded.
         """
         self._add_cost()
         self._phase = (name, order)

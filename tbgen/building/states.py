@@ -82,18 +82,14 @@ class StateFile:
         self._next = self._begun[0] + every
 
     def is_usable(self) -> bool:
-        """Return whether a checkpoint exists from which this build can resume.
-
-        If so, sets `spent`. Raises `OSError` if the file cannot be read.
-        """
+        """Return whether this build can resume from a checkpoint; raises `OSError`."""
         with self._opened() or contextlib.nullcontext() as file:
             return file is not None
 
     def load(self) -> Iterator[bytes] | None:
-        """Return the parts of the saved state; None without a usable state.
+        """Return the parts of the saved state, and set `spent`; None without a usable state.
 
-        Sets `spent`, or reports an unusable file by `note`. Reading all parts closes the file.
-        Raises `OSError` if the file cannot be read.
+        Reports an unusable file by `note`. Reading all parts closes the file. Raises `OSError`.
         """
         file = self._opened()
         self._is_loaded = file is not None
@@ -121,10 +117,7 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """Return the file of a usable state, open at its first part, and set `spent`; else None.
-
-        Raises `OSError` if the file cannot be read.
-        """
+        """Return the file of a usable state, open at its first part, and set `spent`; else None."""
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
@@ -137,10 +130,7 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """Return the (wall, CPU) seconds that an open state file records; None if not usable.
-
-        Verifies checksum and identity. Afterwards the file is at the first of its parts.
-        """
+        """Verify an open state file up to its first part; return `spent`, None if not usable."""
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size
         while rest > 0 and (chunk := file.read(min(_READ_BYTES, rest))):

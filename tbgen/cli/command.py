@@ -8,6 +8,7 @@ TBGEN_TRACEBACK=1 prints the traceback, too.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import traceback
@@ -18,10 +19,8 @@ import click
 
 from tbgen.answers import failures
 from tbgen.cli.lessons import BESIDE_RULES, LESSONS, typed_options, write_lesson
-from tbgen.cli.streams import Line, json_text, never_fail_to_write, read_lines
+from tbgen.cli.streams import Line, json_text, read_lines
 from tbgen.system.platform import anonymous_pages
-
-HELP_NAMES = ["-h", "--help"]
 
 Answer = TypeVar("Answer")
 
@@ -32,13 +31,7 @@ _TO_LOAD_NUMPY = 96 << 20
 
 
 def describe(error: BaseException, typed: str = "") -> failures.Failure | None:
-    """Return the failure (message, hint, exit status) for an exception; None if it is a bug.
-
-    Like `failures.describe`, but also for exceptions of click.
-
-    typed : options such as ` --tables DIR`, appended to the command that the hint for a missing
-        table suggests
-    """
+    """Return the failure for an exception like `failures.describe`; also for those of click."""
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
@@ -121,11 +114,12 @@ class _Reporting(click.Command):
     ) -> Any:
         """Run the command line, and exit; overrides click's method.
 
-        Reports errors of the arguments, and errors while a command is loaded; raises bugs. If not
-        `standalone_mode`, raises all these errors, and returns the result or exit status.
+        If not `standalone_mode`, raises all errors, and returns the result or exit status.
         """
         _replace_closed_streams()
-        never_fail_to_write()
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Characters that stdout's encoding lacks become escapes; stderr does so by default.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
@@ -138,13 +132,12 @@ class _Reporting(click.Command):
 
 
 class Group(_Reporting, click.Group):
-    """Base class of the click group `tbgen`."""
+    """Class of the click group `tbgen`."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; overrides click's method.
 
-        Reports Ctrl-C while the command is loaded, since click would print an empty line. Raises
-        `OSError` if memory is too little to load numpy.
+        Reports Ctrl-C while the command is loaded, since click would print an empty line.
         """
         as_json = "--json" in ctx.args
         try:
@@ -157,10 +150,6 @@ class Group(_Reporting, click.Group):
 
 class Command(_Reporting):
     """Class of all commands of `tbgen`; for use as `@click.command(cls=Command)`."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        options.setdefault("context_settings", {}).setdefault("help_option_names", HELP_NAMES)
-        super().__init__(*args, **options)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's examples at the end of its help; overrides click's method."""

@@ -71,12 +71,10 @@ def _version(package: str) -> str | None:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Describe as JSON the folder for compiled kernels, with the fields of `_directory`.
+    """Describe as JSON the folder in which kernels are stored, with the fields of `_directory`.
 
-    The folder is that in which kernels are stored (`find_kernel_folder`). If there is none,
-    `writable` is False, and the folder is the usual one (`usual_folder`) or, without one, the root.
-    The member `usual` is the path of the usual folder; None for a user without a home directory if
-    $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
+    If there is none, it is the usual folder, or the root, and `writable` is False. `usual` is the
+    path of the usual folder, or None (`usual_folder`).
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
@@ -87,9 +85,7 @@ def _kernel_cache() -> dict[str, Any]:
 def _directory(path: Path) -> dict[str, Any]:
     """Describe a directory as JSON: path, existence, writability and free bytes.
 
-    The path is absolute unless the working directory has been removed. If nothing has this path,
-    writability and free bytes are those of the nearest parent that exists. A file counts as not
-    writable.
+    If nothing has this path, the last two are those of the nearest parent that exists.
     """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
@@ -112,10 +108,7 @@ def _working_directory() -> Path | None:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    """Describe the tables directory as JSON, with the fields of `_directory`.
-
-    `tables` and `bytes_on_disk` are number and size of its tables; 0 if it cannot be read.
-    """
+    """Describe the tables directory as JSON: `_directory`, number and bytes of its tables."""
     from tbgen.tables import TableName
 
     answer = _directory(path)
@@ -128,11 +121,7 @@ def _tables(path: Path) -> dict[str, Any]:
 
 
 def _try_numba() -> dict[str, Any]:
-    """Import numba, compile and run a function; return JSON for the answer's member `numba`.
-
-    `cache_folder` is the folder of kernels, `compiles` whether the function's result was right.
-    Raises the errors of numba.
-    """
+    """Import numba, compile and run a function; return JSON for the answer's member `numba`."""
     import numba
 
     from tbgen.compiling.jit import CACHE_FOLDER

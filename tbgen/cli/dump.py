@@ -98,10 +98,7 @@ def dump(
 
 
 def _format_of(out: Path | None) -> str:
-    """Return the format that a file's suffix names; `csv` without file or suffix.
-
-    Raises `click.BadParameter` for any other suffix.
-    """
+    """Return the format that a file's suffix names; `csv` without file or suffix."""
     suffix = "" if out is None else out.suffix.lower().removeprefix(".")
     if suffix not in ("", *_FORMATS):
         known = ", ".join(f".{style}" for style in _FORMATS)

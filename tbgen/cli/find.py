@@ -107,7 +107,7 @@ def find(
 
 
 def _write_csv(found: Search) -> None:
-    """Write positions to stdout as CSV with a header line; docs/values.md defines the numbers."""
+    """Write positions as CSV with a header line; docs/values.md defines the numbers."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = COLUMNS if found.query.study else COLUMNS[:-1]
     writer.writerow(columns)
@@ -118,10 +118,7 @@ def _write_csv(found: Search) -> None:
 
 
 def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
-    """Write a PGN game of best play from each position found, to stdout.
-
-    Returns False if a table is missing for some line, which then ends with a comment.
-    """
+    """Write best play from each position as PGN; return False if a table is missing for a line."""
     from tbgen.board.knowledge.games import game_text
     from tbgen.board.knowledge.store import TableStore
 
@@ -135,7 +132,7 @@ def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
-    """Write one JSON object to stdout: the positions of a search, or only their number.
+    """Write one JSON object: the positions of a search, or only their number.
 
     Nothing is written before the search has ended, so that an error leaves only its own object.
     """

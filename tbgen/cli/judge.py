@@ -91,7 +91,9 @@ def judge(
             if first is None and repetition(played) != Verdict.UNDECIDED:
                 first = judge_last(played)
         last = judge_last(played)
-        return _Answer(last, first or _decided(last))
+        if first is None and last.verdict != Verdict.UNDECIDED:  # by a mate or stalemate
+            first = last
+        return _Answer(last, first)
 
     def answer_line(text: str) -> _Answer:
         if begins_with_moves(text):
@@ -147,20 +149,12 @@ class _Answer(NamedTuple):
         return f"at ply {len(self.first.plies)}: {self.first.verdict.text}: {self.first.reason}"
 
 
-def _decided(judgement: Judgement) -> Judgement | None:
-    """Return a judgement; None if its verdict is undecided."""
-    return None if judgement.verdict == Verdict.UNDECIDED else judgement
-
-
 def _read(name: str) -> list[Line] | Iterator[Line]:
     """Return the games in the file `name`, or in standard input if `name` is "-".
 
     The result is an iterator of lines, each a game. But if the first line with a tag, a move number
     or a move begins with one, it is a list of games of several lines. Of standard input, only lines
     up to the second with more than a comment are tested.
-
-    Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
-    and for an overlong line of a text that is split into games.
     """
     if name == "-":
         lines = read_lines()

@@ -37,15 +37,11 @@ class Lesson(NamedTuple):
     page: str
 
 
-def _read() -> dict[str, Lesson]:
-    """Return the lessons of lessons.toml by command; key `tbgen` is for the program itself."""
-    text = Path(__file__).with_name("lessons.toml").read_text("utf-8")
-    for name, example in (("checks", CHECKS), ("loop_fen", LOOP_FEN), ("loop", LOOP)):
-        text = text.replace(f"{{{name}}}", example)
-    return {name: Lesson(**lesson) for name, lesson in tomllib.loads(text).items()}
+_text = Path(__file__).with_name("lessons.toml").read_text("utf-8")
+for _name, _example in (("checks", CHECKS), ("loop_fen", LOOP_FEN), ("loop", LOOP)):
+    _text = _text.replace(f"{{{_name}}}", _example)
 
-
-LESSONS = _read()
+LESSONS = {name: Lesson(**lesson) for name, lesson in tomllib.loads(_text).items()}
 """Lessons by name of the command."""
 FIRST_STEPS = LESSONS.pop("tbgen")
 """Lesson of `tbgen` itself."""
@@ -62,9 +58,7 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson) -> None:
 def show_next(*steps: tuple[str, str]) -> None:
     """Suggest commands to run next, on stderr, if stdout and stderr are terminals.
 
-    steps : pairs of a command line and its purpose
-
-    If the user has typed options of `WHICH_TABLES`, they are appended to each command line.
+    steps : pairs of a command line, to which typed `WHICH_TABLES` are appended, and its purpose
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return

@@ -101,10 +101,7 @@ def ls(
 
 
 def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
-    """Return the members `digest` and `source` (name of the source table) of a file's JSON.
-
-    check : whether to read the file whole, and compare its contents with the digest
-    """
+    """Return the members `digest` and `source` of a file's JSON; with `check` read it whole."""
     with WdlFile(path, name=name) as file:
         if check:
             file.check(threads=usable_cores())
@@ -114,8 +111,7 @@ def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
 def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | None]:
     """Return the members `digest`, from the header, and `values` of a table's JSON.
 
-    check : whether to read the table whole, and compare its contents with the digest; only then is
-        `values` the digest of the values alone, else None
+    With `check` the table is read whole; only then it has `values`, the digest of the values.
     """
     with TableFile(path, name=name) as file:
         values = checked_digest(file, threads=usable_cores()).hex() if check else None
@@ -124,11 +120,7 @@ def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | 
 
 @contextlib.contextmanager
 def _errors_in(entry: dict[str, Any], statuses: list[int], line: LiveLine) -> Iterator[None]:
-    """Context manager: prints and suppresses an expected exception raised inside.
-
-    Adds the message and hint to `entry`, and the exit status to `statuses`; clears `line` before
-    printing. Bugs are raised.
-    """
+    """Context manager: prints an expected exception, and adds it to `entry` and `statuses`."""
     try:
         yield
     except Exception as error:
@@ -144,7 +136,7 @@ def _show(
 ) -> None:
     """Print a line for each table, then the totals.
 
-    entries : JSON entries of the tables; shown : (rule set as text, state of the proof) of each
+    shown : (rule set as text, state of the proof) of each table
     heading : title of the column of digests
     """
     width = max(8, *(len(entry["material"]) for entry in entries))

@@ -85,10 +85,7 @@ class Opponent:
         self._process.stdin.flush()
 
     def _answer(self) -> str:
-        """Return the line that ends the search, `bestmove` or `nobestmove`.
-
-        Raises `queue.Empty` if no line comes within `REPLY_SECONDS` of the previous one.
-        """
+        """Return the line that ends the search; raises `queue.Empty` after `REPLY_SECONDS`."""
         while True:
             line = self._output.get(timeout=REPLY_SECONDS)
             if line.startswith(("bestmove", "nobestmove")):

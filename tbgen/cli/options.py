@@ -70,7 +70,7 @@ def directory(value: str | Path) -> Path:
 def jobs(value: str | int) -> int:
     """Return a number of processes, 1 to `MAX_THREADS`; 0 for `auto`, and for the integer 0.
 
-    Raises `click.BadParameter` for anything else, also for the text `0`.
+    Raises `click.BadParameter` for anything else.
     """
     if value in ("auto", 0):
         return 0
@@ -92,10 +92,7 @@ class RulesName(click.Choice[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the name of a rule set in `Rules`, or `CHINESE`; overrides click's method.
-
-        Raises `click.BadParameter` for any other name.
-        """
+        """Return the name of a rule set in `Rules`, or `CHINESE`; overrides click's method."""
         if value == CHINESE:
             if self.judges:
                 return CHINESE
@@ -215,8 +212,7 @@ class Selection:
     """Tables of `directory` that options select.
 
     choice : filter of rule sets
-    metric : "dtm" or "dtc", preferred if a material has tables of both; None for no preference:
-        probing such a material raises `RulesMismatchError`
+    metric : "dtm" or "dtc", preferred if a material has tables of both; None for no preference
     """
 
     directory: Path
@@ -226,8 +222,7 @@ class Selection:
     def open(self) -> GameTablebase:
         """Open the selected tables for probing; a missing directory counts as an empty one.
 
-        Raises `InputError` for a choice that no rule set satisfies, and `OSError` for a directory
-        that cannot be listed.
+        Raises `InputError` for a choice that no rule set satisfies, and `OSError`.
         """
         from tbgen.play.tablebase import GameTablebase
 
@@ -239,9 +234,8 @@ class Selection:
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
         """Return the materials of the tables in `opened`, a result of `open`.
 
-        wdl : whether to return the materials of win-draw-loss files instead, which have no metric
+        wdl : whether to return those of win-draw-loss files instead, which have no metric
 
-        Only tables of the rule set of `opened` count, and only those of `metric` unless it is None.
         Raises `RulesMismatchError` if there are several rule sets.
         """
         rule_set = opened.rule_set

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from tbgen.building.packing import Packed, pack_table
+from tbgen.building.packing import pack_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
@@ -73,18 +72,17 @@ def pack(
     if as_json:
         show_json({
             "directory": str(out or selection.directory),
-            "files": [_entry(packed) for packed in files],
+            "files": [
+                {
+                    "file": packed.name.filename,
+                    "bytes_on_disk": packed.size,
+                    "source": packed.source.filename,
+                    "source_bytes": packed.source_size,
+                    "written": not packed.kept,
+                }
+                for packed in files
+            ],
             "archive": str(archive) if archive else None,
         })  # fmt: skip
     elif archive is not None:
         click.echo(f"{archive}: {counted(bundled, 'file')}, {archive.stat().st_size:,} bytes")
-
-
-def _entry(packed: Packed) -> dict[str, Any]:
-    return {
-        "file": packed.name.filename,
-        "bytes_on_disk": packed.size,
-        "source": packed.source.filename,
-        "source_bytes": packed.source_size,
-        "written": not packed.kept,
-    }

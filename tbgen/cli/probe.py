@@ -78,10 +78,7 @@ def probe(
 
 
 def _probe(opened: GameTablebase, notation: str, explain: bool, text: str) -> dict[str, Any]:
-    """Return the JSON answer for the position in `text`; raises errors of parsing and probing.
-
-    explain : if repetition rules decide, whether to name the offence by which the loser loses
-    """
+    """Return the JSON answer for the position in `text`; `explain` names the deciding offence."""
     position = parse_position(text)
     result, moves = opened.probe_with_moves(position)
     mechanism = find_mechanism(opened, position) if explain else None

@@ -136,7 +136,7 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
     entry : secret address that lets the browser build tables, opened instead of `url`, or None
 
     Other users can read command lines. So instead of `entry` the browser gets the name of a file
-    that redirects to it, in a private folder that is removed at the end.
+    that redirects to it, in a private folder.
     """
     if entry is None:
         webbrowser.open(url)
@@ -152,17 +152,9 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    The first of these conditions that applies decides the rule set:
-        `new`             the requested rules, or `DEFAULT_RULES`
-        tables present    their rule set
-        `needed`          as for `new`
-        none of these     the selection is not restricted
-
-    new : whether tables will be built for certain
-    needed : whether tables may be built
-
-    If no metric is requested, DTM is preferred. If `new` is False, raises the errors of
-    `Selection.open`, and `RulesMismatchError` if selected tables have several rule sets.
+    If tables will certainly be built (`new`), it is the requested one or `DEFAULT_RULES`, else that
+    of the tables present. Without these it is as for `new` if tables may be built (`needed`), else
+    the selection is not restricted. If no metric is requested, DTM is preferred.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice

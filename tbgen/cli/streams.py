@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import io
 import itertools
 import json
 import re
@@ -61,7 +60,7 @@ class Line(NamedTuple):
 def position_text(words: Iterable[str]) -> str:
     """Return the text of a position from the words of the command line; `-` is standard input.
 
-    Raises `InputError` if standard input is overlong or UTF-16.
+    Raises `InputError`, as for standard input that is overlong or UTF-16.
     """
     text = " ".join(words)
     if text != "-":
@@ -76,10 +75,10 @@ def position_text(words: Iterable[str]) -> str:
 
 
 def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
-    """Yield the lines of a file, or of stdin, without space at their ends.
+    """Yield the lines of a file, or of stdin, without blank lines and comments (`% ...`).
 
-    Blank lines and comments, which begin with %, are left out.
-    A file is read twice: first to find its encoding. Raises `InputError` for UTF-16.
+    Spaces at the ends are removed. A file is read twice: first to find its encoding. Raises
+    `InputError` for UTF-16.
     """
     decoder = _Decoder()
     if file is not None:
@@ -97,8 +96,7 @@ def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
 def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
     """Yield (number, bytes, whether these are the whole line) for each line of a stream.
 
-    Yields only the beginning of an overlong line, before reading the rest of it. Raises
-    `InputError` for UTF-16.
+    Yields only the beginning of an overlong line, before reading the rest of it.
     """
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)
@@ -118,12 +116,6 @@ def _without_end_mark(text: str) -> str:
 
 def _too_long(what: str) -> InputError:
     return InputError(f"{what} has more than {MAX_TEXT >> 20} MiB", "end each text with a newline")
-
-
-def never_fail_to_write() -> None:
-    """Write characters that stdout's encoding lacks as escapes; stderr does so by default."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def pad(text: str, width: int) -> str:
@@ -147,8 +139,7 @@ def json_text(answer: object) -> str:
 def _refuse_utf_16(data: bytes) -> None:
     """Raise `InputError` if the beginning of a text is UTF-16.
 
-    Without a byte order mark, it is UTF-16 if two or more bytes are 0, all at odd or all at even
-    places: the upper halves of ASCII characters.
+    Without a byte order mark, two or more bytes are then 0, all at odd or all at even places.
     """
     encoding = ""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and len(data) > 2:
@@ -164,8 +155,8 @@ def _refuse_utf_16(data: bytes) -> None:
 class _Decoder:
     """Decoder of the lines of one input (see the module's docstring).
 
-    `encoding` is the encoding chosen for lines that are not UTF-8, from the lines counted so far;
-    empty until the counts of GB 18030 and Big5 first differ.
+    `encoding` is chosen for lines that are not UTF-8, from the lines counted so far; empty until
+    the counts of GB 18030 and Big5 first differ.
     """
 
     def __init__(self) -> None:
@@ -173,10 +164,7 @@ class _Decoder:
         self._counts: Counter[str] = Counter()
 
     def count(self, data: bytes) -> None:
-        """Count a line's characters of game records in each encoding, and choose `encoding` anew.
-
-        Does nothing for a line in UTF-8.
-        """
+        """Count characters of game records in a line that is not UTF-8, and choose `encoding`."""
         if _decoded(data, "utf-8-sig") is not None:
             return
         from tbgen.notation.chinese import count_characters  # rarely needed
@@ -240,7 +228,7 @@ class LiveLine:
         return self._bar is not None
 
     def update(self, text: str) -> None:
-        """Replace the text of the line; do nothing without a terminal."""
+        """Replace the text of the line, if there is one."""
         if self._bar is not None:
             self._bar.set_description_str(text)
 
@@ -252,6 +240,6 @@ class LiveLine:
             click.echo(text, err=True)
 
     def clear(self) -> None:
-        """Clear the line before other output; do nothing without a terminal."""
+        """Clear the line before other output, if there is one."""
         if self._bar is not None:
             self._bar.clear()

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
     from tbgen.verify.files import TableProver
 
-CORES = usable_cores()
-
 KERNELS_BYTES = 100 << 20
 """Minimum bytes of memory to load compiled kernels; the proof of a small table took 75 MiB."""
 
@@ -133,7 +131,8 @@ def verify(
 
     prover = TableProver(selection.directory, threads, plain, force, certificate)
     if closure:
-        status, tables = _prove_closure(ordered, prover, memory, jobs or CORES, quiet=as_json)
+        jobs = jobs or usable_cores()
+        status, tables = _prove_closure(ordered, prover, memory, jobs, quiet=as_json)
     else:
         status, tables = _prove_each(ordered, prover, memory, quiet=as_json)
     if as_json:
@@ -145,8 +144,6 @@ def verify(
 
 def _require_kernels_memory(asked: int) -> None:
     """Raise an error if compiled kernels cannot be loaded within the memory.
-
-    Raises `MemoryError` if the process may use too little, `InputError` if `--memory` is too small.
 
     asked : bytes of `--memory`, 0 if not given
     """
@@ -169,10 +166,7 @@ def _suggest(proven: list[Material]) -> None:
 
 
 def _progress_of(material: Material, line: LiveLine) -> Callable[[str, int, int], None]:
-    """Return a function that shows a proof's phase on `line`, and the part of it that is done.
-
-    It also prints a line when a refuted table is searched once more, which may take hours.
-    """
+    """Return a function that shows a proof's phase on `line`, and the part of it that is done."""
     from tbgen.verify.report import ALL_PATTERNS
 
     def show(phase: str, done: int, total: int) -> None:
@@ -190,9 +184,6 @@ def _prove_each(
 
     memory : bytes, 0 for free memory
     quiet : whether to print nothing on stdout
-
-    Prints the reports, and writes and removes certificates unless `prover.certificates` is False.
-    Raises the errors of `verify_file`, as for a corrupt file; a refuted table is no error.
     """
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
@@ -227,9 +218,6 @@ def _prove_closure(
 
     jobs : number of tables proven at once
     memory, quiet : as in `_prove_each`
-
-    All tables have an entry: also those refuted, those whose proof ended with a `Failure` or a lost
-    process, and those left out since a supporting table is not proven. Other errors are raised.
     """
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
@@ -260,10 +248,7 @@ def _prove_closure(
 def _prove_outcomes(
     selection: options.Selection, materials: list[Material], threads: int, as_json: bool
 ) -> int:
-    """Prove win-draw-loss files, print the results, and return the exit status.
-
-    Raises `MissingTableError` if the file of a material is missing, and the errors of `verify_wdl`.
-    """
+    """Prove win-draw-loss files, print the results, and return the exit status."""
     from tbgen.verify.wdl import verify_wdl
 
     reports = []
@@ -327,8 +312,6 @@ def _compare_digests(
 
     against : CSV file of the list; None for the project's own list
     as_json : whether to print one JSON object, else totals and listed tables with other contents
-
-    Raises the errors of reading list and tables.
     """
     from tbgen.building.packing import checked_digest
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing

@@ -79,8 +79,7 @@ class Workshop:
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building materials and their supporting tables, without finished ones.
 
-        Returns None if planning would take long (`_MAX_PLANNED`), or fails with an `InputError` or
-        a `LimitExceededError`. Raises other errors of planning.
+        Returns None if planning would take long (`_MAX_PLANNED`) or is impossible.
         """
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
@@ -165,10 +164,7 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the share of the planned time that is done, 0 to 1; 0 if no time is planned.
-
-        A job that still runs counts at most 90 % of its planned time.
-        """
+        """Return the done share of the planned time; a running job counts at most 90 %."""
         now = time.monotonic()
         # fsum does not depend on the order, so that the share is at most 1.
         whole = fsum(self._planned.values())
@@ -189,10 +185,7 @@ class _Build(Observer):
             self._store_result(*outcome)
 
     def _build(self) -> tuple[Stage, str]:
-        """Build the collections up to the first failure; return (`BUILT`, "") or (`FAILED`, why).
-
-        Raises `_CancelledError`, and the errors of planning and of starting processes.
-        """
+        """Build the collections up to the first failure; return its stage, and why it failed."""
         total = sum(len(collection.work) for collection in self.collections)
         self._last = replace(self._last, total=total)
         cores = max(1, usable_cores() - 1)
@@ -211,10 +204,7 @@ class _Build(Observer):
         return Stage.BUILT, ""
 
     def _message(self, error: BaseException) -> str:
-        """Return the message of an error for a page.
-
-        For a bug the message is a general one, and the traceback is printed.
-        """
+        """Return the message of an error for a page; print the traceback of a bug."""
         if isinstance(error, LostError):
             return f"failed repeatedly: {error}"
         described = failures.describe(error)
@@ -224,11 +214,7 @@ class _Build(Observer):
         return "something went wrong; see the server's log"
 
     def _store_result(self, stage: Stage, problem: str = "") -> None:
-        """Store the final progress, which `progress` returns from now on.
-
-        stage : `BUILT`, `CANCELLED` or `FAILED`
-        problem : reason of a failure, else empty
-        """
+        """Store the final progress; `problem` is the reason of a failure."""
         whole = self.progress()
         with self._lock:
             share = 1.0 if stage == Stage.BUILT else whole.share
