@@ -48,8 +48,6 @@ class Failure:
 def describe(error: BaseException, typed: str = "") -> Failure | None:
     """Return the failure for an exception; None if the exception is unexpected, and so a bug.
 
-    The hint for an interrupt is the text of the `KeyboardInterrupt`.
-
     typed : options such as ` --tables DIR`, added to the command that the hint for a missing table
         suggests
     """
@@ -90,10 +88,7 @@ def expected(error: BaseException, typed: str = "") -> Failure:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Return whether an exception, or one in its chain of causes, reports a lack of memory.
-
-    Errors in loading a library or starting a thread are recognised by their messages.
-    """
+    """Return whether an exception, or one in its chain of causes, reports a lack of memory."""
     while error is not None:
         words = str(error).lower()
         if isinstance(error, MemoryError) or (
@@ -112,7 +107,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def _memory_hint() -> str:
-    """Return a remedy for a lack of memory, which names the limits set for this process, if any."""
+    """Return a remedy for a lack of memory, which names the limits set for this process."""
     limits = {"RLIMIT_AS": "ulimit -v", "RLIMIT_DATA": "ulimit -d"}
     found = [shown for name, shown in limits.items() if resource_limit(name) < sys.maxsize]
     raised = f", or raise the limit that was set ({', '.join(found)})" if found else ""

@@ -103,9 +103,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class _Part(types.Dispatcher):  # type: ignore[misc]
-    """numba type of a part (`compile_part`): all signed integers are passed as int64.
+    """numba type of a part (`compile_part`), which is passed all signed integers as int64.
 
-    So a part is compiled only once for elements of int8 arrays, members of enums and constants.
+    So a part is compiled once for elements of int8 arrays, members of enums and constants.
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
@@ -216,7 +216,7 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 def _load(builder: Any, address: Any) -> Any:
     """Generate code that loads the field at `address`; return the field's LLVM value.
 
-    The loads are marked as invariant, so that LLVM may merge loads from one address.
+    Marked as invariant, loads from one address may be merged by LLVM.
     """
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
@@ -232,10 +232,7 @@ def _load(builder: Any, address: Any) -> Any:
 
 @extending.unbox(_Pointer)  # type: ignore[untyped-decorator]
 def _store(of: _Pointer, value: Any, c: Any) -> Any:
-    """Generate code that stores a Python tuple's fields for one call; return their address.
-
-    `c` is numba's unboxing context. Raises `TypeError` if the kernel counts references.
-    """
+    """Generate code that stores a Python tuple's fields for one call; return their address."""
     if c.context.enable_nrt:
         name = of.plain.instance_class.__name__
         raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")

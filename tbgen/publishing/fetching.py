@@ -92,9 +92,9 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _first_success(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
-    """Return the result of `ask(source)` for the first source that does not raise `SourceError`.
+    """Return `ask(source)` for the first source that does not raise `SourceError`.
 
-    Raises `FetchError`, with the reasons of all sources and with `hint`, if all fail.
+    If all do, raises `FetchError` with their reasons and with `hint`.
     """
     reasons = []
     for source in sources:
@@ -166,10 +166,7 @@ def require_room(entries: Iterable[Entry], directory: Path) -> None:
 
 
 def _is_certified(table: Path) -> bool:
-    """Return whether a table's certificate has the digest that the table's header has.
-
-    False without a table or certificate, and for a damaged table. Raises `OSError`.
-    """
+    """Return whether a table's certificate has the digest that the table's header has."""
     try:
         certificate = read_certificate(table)
         if certificate is None:
@@ -199,8 +196,7 @@ class _WrongContentError(SourceError):
 def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
     """Complete a partial file from the sources, in at most `TRIES` tries.
 
-    A further try is made only if the last one has added `RETRY_BYTES`. Raises `FetchError` with the
-    reasons of all sources, each at its last try.
+    A further try is made only if the last one has added `RETRY_BYTES`.
     """
     wrong: dict[Source, _WrongContentError] = {}
 
@@ -230,10 +226,8 @@ def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report:
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
     """Download the missing end of a partial file from one source, and verify the file's hash.
 
-    If the hash shows that the earlier bytes are wrong, the whole file is downloaded. Raises
-    `SourceError` if the source sends fewer bytes than the index says, and like `Source.reading`;
-    `_WrongContentError` if its file is longer or has another hash; and `OSError` if `part` cannot
-    be written. A `_WrongContentError` leaves the earlier bytes in `part`, none if they are wrong.
+    If the hash shows that the earlier bytes are wrong, the whole file is downloaded. An error of
+    the source leaves the earlier bytes in `part`, none if they are wrong.
     """
     earlier = part.seek(0, os.SEEK_END)
     if earlier == entry.bytes and _is_complete(part, entry):
@@ -277,8 +271,8 @@ def _is_complete(part: BinaryIO, entry: Entry) -> bool:
 def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) -> bool:
     """Return whether a source's file has the right hash; if so, the beginning of `part` is wrong.
 
-    `part` is a complete file with a wrong hash. Its first `earlier` bytes are of earlier downloads,
-    the others of this source. So only the former are read from the source. Raises `SourceError`.
+    `part` is a complete file. Its first `earlier` bytes are of earlier downloads, the others of
+    this source. So only the former are read from the source.
     """
     digest, left = hashlib.sha256(), earlier
     with source.reading(entry.file, 0) as (stream, _):

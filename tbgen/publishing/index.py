@@ -36,11 +36,7 @@ FORMAT = 1
 
 
 class BadIndexError(InputError):
-    """Error of a text that is no index.
-
-    The text is malformed or too large, has another format number, lists a file twice, or lists a
-    file that is neither a table nor a certificate.
-    """
+    """Error of a text that is no index, or of an index that is too large or lists wrong files."""
 
     def __init__(self, message: str) -> None:
         hint = "name a folder of tables with an index that tbgen index has written"

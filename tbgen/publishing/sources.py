@@ -48,9 +48,7 @@ class SourceError(OSError):
 
 
 class _Transfer:
-    """Transfer of a file; its connections are shut down if it is too slow or takes too long.
-
-    The connections are those passed to `guard`; they are watched during `watching`.
+    """Transfer of a file; connections passed to `guard` are shut down if it is too slow.
 
     seconds : time limit for the whole transfer
     """
@@ -67,10 +65,7 @@ class _Transfer:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Context manager: a thread watches rate and deadline inside the context (`_watch`).
-
-        At the end, the duplicates of connections that `guard` has made are closed.
-        """
+        """Context manager: a thread watches rate and deadline inside the context (`_watch`)."""
         thread = threading.Thread(target=self._watch, daemon=True)
         thread.start()
         try:
@@ -82,20 +77,14 @@ class _Transfer:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Add a duplicate of a connection to those that are shut down if the transfer is too slow.
-
-        If the transfer has already been shut down, the connection is shut down at once.
-        """
+        """Add a duplicate of a connection to those to be shut down; shut it down if it is late."""
         # A duplicate, since the connection's own descriptor may be closed or taken over by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
             self._end()
 
     def _watch(self) -> None:
-        """Check rate and deadline until the transfer is over.
-
-        If the rate is too low or the deadline past, set `reason` and shut the connections down.
-        """
+        """Check rate and deadline until the transfer is over; if one fails, set `reason`."""
         before = 0
         while not self._over.wait(min(WINDOW_SECONDS, self._deadline - time.monotonic())):
             if time.monotonic() >= self._deadline:
@@ -115,10 +104,7 @@ class _Transfer:
 
 
 class Stream:
-    """Stream of a file from a source; all errors become `SourceError`, and bytes are counted.
-
-    address : address of the file, for messages
-    """
+    """Stream of a file from a source; all errors become `SourceError`, and bytes are counted."""
 
     def __init__(
         self, stream: BufferedReader | http.client.HTTPResponse, address: str, transfer: _Transfer
@@ -271,11 +257,7 @@ Source = DirectorySource | WebSource
 
 @contextlib.contextmanager
 def _source_errors(address: str, transfer: _Transfer) -> Iterator[None]:
-    """Context manager: converts errors of files, connections and HTTP to a `SourceError`.
-
-    address : address of the file, named in the error's message
-    transfer : if it has shut the connection down, its reason is in the message
-    """
+    """Context manager: converts errors of files, connections and HTTP to a `SourceError`."""
     try:
         yield
     except SourceError:

@@ -131,7 +131,7 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def trouble(self) -> str:
-        """Return "no worker is connected", or "" if one is; implements `Executor.trouble`."""
+        """Return "no worker is connected", or "" if one is."""
         return "" if self.workers() else "no worker is connected"
 
     def _check_versions(self) -> None:
@@ -194,10 +194,7 @@ class Cluster(Executor):
         return done
 
     def _connect_again(self) -> None:
-        """Connect to a new scheduler at the same address, within `_RECONNECT_SECONDS`.
-
-        Raises `OSError` if no scheduler answers in this time.
-        """
+        """Connect to a new scheduler at the same address, within `_RECONNECT_SECONDS`."""
         self._close()
         deadline = self.now() + _RECONNECT_SECONDS
         while True:
@@ -222,8 +219,6 @@ def _connected(address: str, security: Any) -> Any:
     """Return a client of a scheduler that has workers.
 
     security : certificate of a local cluster; None for dask's own settings
-
-    Raises `OSError` after a time limit, and `ValueError` if dask rejects the address.
     """
     client = _distributed().Client(
         address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security
@@ -237,10 +232,7 @@ def _connected(address: str, security: Any) -> Any:
 
 
 def _complete(local: Future[Any], remote: Any) -> None:
-    """Set the result or error of a local future from a finished future of dask.
-
-    A cancelled job is postponed. An error of dask itself makes the job lost.
-    """
+    """Complete a local future from dask's: postponed if cancelled, lost by an error of dask."""
     if remote.status == "cancelled":
         answer = _SCHEDULER_LOST
     elif error := remote.exception():  # of dask itself: errors of jobs are in the result
@@ -251,10 +243,7 @@ def _complete(local: Future[Any], remote: Any) -> None:
 
 
 def _local_cluster(address: str, memory: int) -> Any:
-    """Start the cluster of an address `local:N`: N processes, each with an N-th of `memory` bytes.
-
-    Raises `InputError` for another address, a missing package, and processes that do not start.
-    """
+    """Start the cluster of an address `local:N`; each process gets an N-th of `memory` bytes."""
     match = _LOCAL.fullmatch(address)
     if match is None:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
@@ -283,8 +272,7 @@ def _local_cluster(address: str, memory: int) -> Any:
 def _blocked_interrupts() -> Iterator[None]:
     """Context manager: threads and processes started inside never get Ctrl-C.
 
-    Workers that get Ctrl-C print tracebacks. In this process, Ctrl-C inside the block is raised at
-    its end. Does nothing on Windows.
+    In this process, Ctrl-C inside the block is raised at its end. Does nothing on Windows.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -53,8 +53,6 @@ _THREAD_SECONDS = 1.0
 class Processes(Executor):
     """Executor that calls `function(start)` in other processes; use as a `with` block.
 
-    A process runs one job at a time.
-
     function : picklable, as are its results
     slots : limit on the jobs that run at once, which the caller must keep (`ReadyQueue.next`)
     memory : bytes that all jobs share; None for no limit
@@ -115,12 +113,7 @@ class _Worker:
         self._thread.start()
 
     def take(self, message: bytes, future: Future[Any]) -> bool:
-        """Send a job to the process if it is alive and idle; return whether the job was accepted.
-
-        If so, the future is completed by the answer, or by `LostError` if the process ends.
-
-        message : the job, pickled for `_call`
-        """
+        """Send a pickled job to the process if it is alive and idle; return whether it was."""
         with self._lock:
             if not self.alive or self._future is not None:
                 return False
@@ -196,16 +189,13 @@ def work(number: int) -> None:
 
 
 def _call(message: bytes) -> Any:
-    """Call a function and return its result; `message` pickles the function and its argument."""
+    """Return the result of a function, pickled with its argument."""
     function, argument = pickle.loads(message)
     return function(argument)
 
 
 def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
-    """Put received jobs on a queue, until an empty message; then interrupt the main thread.
-
-    The end of the connection counts as an empty message. Ends the process after `GRACE_SECONDS`.
-    """
+    """Put jobs on a queue, until an empty message or the end; then interrupt the main thread."""
     while True:
         try:
             message = connection.recv_bytes()

@@ -83,9 +83,7 @@ class ReadyQueue:
         self._tries: dict[str, int] = {}
         self._stopped = False
         self.outstanding = dict.fromkeys(self.jobs)
-        """Keys of the jobs that are neither done nor failed, in the order of the jobs; all values
-        are None.
-        """
+        """Keys of the jobs that are neither done nor failed, in the order of the jobs."""
 
     @property
     def unfinished(self) -> bool:
@@ -176,8 +174,7 @@ class ReadyQueue:
     def _reserved(self, key: str) -> int:
         """Return the bytes to reserve for a job: its estimate, doubled after each lost worker.
 
-        If the queue's `memory` is limited, no job gets more than that, so that every job can run
-        alone; at the last try, a job gets all of it.
+        No job gets more than all of a limited `memory`; at the last try it gets this.
         """
         tries = self._tries.get(key, 0)
         doubled = self.jobs[key].memory << tries

@@ -119,7 +119,7 @@ class InProcess(Executor):
     slots: int | None = 1
 
     def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
-        """Store the function that runs a job, and the bytes that jobs may take (None: no limit)."""
+        """Store the function that runs a job, and the bytes that jobs may take."""
         self._function = function
         self.memory = memory
 
@@ -140,10 +140,7 @@ class Observer:
     """Longest time in seconds without an event before `waiting` is called; None for no limit."""
 
     def waiting(self, trouble: str) -> None:
-        """Called when a wait ends without a finished job: after `every` seconds, or earlier.
-
-        trouble : result of `Executor.trouble`
-        """
+        """Called when a wait ends without a finished job; `trouble` is of `Executor.trouble`."""
 
     def started(self, start: Start) -> None:
         """Called just before a job begins; it may begin again after `retried`."""

@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tbgen.system import platform
 from tbgen.system.platform import available_memory, process_memory, resource_limit
-
-ROOT = Path("/")
 
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
@@ -40,17 +39,16 @@ class Allowance(NamedTuple):
     """Bytes of address space, for memory and mapped files; `sys.maxsize` without a limit."""
 
 
-def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
+def usable_memory(asked: int = 0) -> Allowance:
     """Return the total memory that this process may use, by the tightest of all limits.
 
     asked : bytes that the user allows, in place of free memory; 0 if not given
-    root : the folder that contains `proc` and `sys`
     """
-    size, resident, shared, _, _, data, _ = process_memory(root)
+    size, resident, shared, _, _, data, _ = process_memory()
     used = resident - shared  # without pages of files, which can be dropped or are shared
-    free = available_memory(root) + used
+    free = available_memory() + used
     limits = [(asked, "the requested memory") if asked else (free, "free memory")]
-    for group in _groups(root):
+    for group in _groups():
         room = _room(group)
         if room is not None:
             limits.append((room + used, "the limit of the control group"))
@@ -61,12 +59,12 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     return Allowance(max(0, memory), limit, addresses)
 
 
-def _groups(root: Path) -> Iterator[Path]:
+def _groups() -> Iterator[Path]:
     """Yield the folders of this process's control groups, in each hierarchy the innermost first.
 
     The hierarchies are those of version 2, and of version 1 with the controller `memory`.
     """
-    for line in _read(root / "proc/self/mountinfo").splitlines():
+    for line in _read(platform.ROOT / "proc/self/mountinfo").splitlines():
         mount, _, system = line.partition(" - ")
         kind, _, controllers = [*system.split(), "", "", ""][:3]
         first = kind == "cgroup" and "memory" in controllers.split(",")
@@ -74,8 +72,8 @@ def _groups(root: Path) -> Iterator[Path]:
             continue
         top, at = (word.encode().decode("unicode_escape") for word in mount.split()[3:5])
         # In a container the path may be relative to the host, or lie above the mount.
-        path, top = _membership(root, "memory" if first else "") + "/", top.rstrip("/") + "/"
-        mounted = root / at.lstrip("/")
+        path, top = _membership("memory" if first else "") + "/", top.rstrip("/") + "/"
+        mounted = platform.ROOT / at.lstrip("/")
         group = mounted / path.removeprefix(top).strip("/") if path.startswith(top) else mounted
         while group != mounted:
             yield group
@@ -83,14 +81,12 @@ def _groups(root: Path) -> Iterator[Path]:
         yield mounted
 
 
-def _membership(root: Path, controller: str) -> str:
-    """Return the path of this process's control group in `/proc/self/cgroup`.
+def _membership(controller: str) -> str:
+    """Return the path of this process's group in `/proc/self/cgroup`; "/" for none, or for `..`.
 
     controller : "memory" for the group of version 1 with this controller; "" for that of version 2
-
-    Returns "/" if no group is listed, or its path contains `..`.
     """
-    for line in _read(root / "proc/self/cgroup").splitlines():
+    for line in _read(platform.ROOT / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(",") and ".." not in path:
             return path
@@ -98,10 +94,10 @@ def _membership(root: Path, controller: str) -> str:
 
 
 def _room(group: Path) -> int | None:
-    """Return the bytes that a control group may still allocate.
+    """Return the bytes that a control group may still allocate; None without a limit or usage.
 
     Cached file pages count as free, since the system can drop them. The number is negative if the
-    group exceeds `memory.high`. Returns None without a limit, or if the usage cannot be read.
+    group exceeds `memory.high`.
     """
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]

@@ -39,6 +39,9 @@ except ImportError:
 WINDOWS = fcntl is None
 """True on Windows, False on POSIX systems."""
 
+ROOT = Path("/")
+"""Folder that contains `proc` and `sys`."""
+
 _seeking = threading.Lock()
 """Lock that a thread holds from seek to read, on systems without `os.pread`."""
 
@@ -164,15 +167,15 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
         return os.read(descriptor, length)
 
 
-def process_memory(root: Path = Path("/")) -> list[int]:
+def process_memory() -> list[int]:
     """Return the seven numbers of `/proc/self/statm`, in bytes; seven zeros without this file.
 
     Number 0 is the address space of this process, 1 its resident memory, 2 the part of 1 that is
     shared or belongs to files, 5 the part of 0 that is private and writable (with the stack),
-    resident or not. `root` is the folder that contains `proc`.
+    resident or not.
     """
     try:
-        pages = (root / "proc/self/statm").read_text("ascii").split()
+        pages = (ROOT / "proc/self/statm").read_text("ascii").split()
     except OSError:
         pages = ["0"] * 7
     return [int(count) * mmap.PAGESIZE for count in pages]
@@ -185,15 +188,12 @@ def total_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def available_memory(root: Path = Path("/")) -> int:
-    """Return the bytes of memory available without swapping; if unknown, all of `total_memory`.
-
-    `root` is the folder that contains `proc`.
-    """
+def available_memory() -> int:
+    """Return the bytes of memory available without swapping; if unknown, all of `total_memory`."""
     if WINDOWS:
         return _memory_status()[1]
     with contextlib.suppress(OSError):
-        for line in (root / "proc/meminfo").read_text("ascii", "replace").splitlines():
+        for line in (ROOT / "proc/meminfo").read_text("ascii", "replace").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     return total_memory()

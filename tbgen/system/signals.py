@@ -55,8 +55,7 @@ def leave_signals() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Handle SIGALRM or a signal of `_STOPS`: call the current handler of SIGINT (Ctrl-C).
 
-    By default that handler raises `KeyboardInterrupt`; that of a web server shuts the server down.
-    If SIGINT has no handler in Python, as in workers, `KeyboardInterrupt` is raised.
+    A web server's handler shuts the server down. Workers have none: `KeyboardInterrupt` is raised.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):
@@ -67,9 +66,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
     """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again.
 
-    Python calls this hook (`sys.unraisablehook`) for exceptions in destructors, and in functions
-    called by the garbage collector or a compiled library. SIGALRM or, on Windows, a thread raises
-    the exception again after `_RETRY_SECONDS`.
+    SIGALRM or, on Windows, a thread raises it again after `_RETRY_SECONDS`.
     """
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tbgen.answers import failures
 from tbgen.cli import main, verify
-from tbgen.system import allowance
+from tbgen.system import allowance, platform
 from tbgen.system.allowance import Allowance, usable_memory
 from tests.helpers.built import built
 
@@ -40,6 +40,13 @@ def machine(root: Path, mounts: str, groups: str) -> Path:
     (own / "mountinfo").write_text("23 1 0:5 / / rw - ext4 /dev/root rw\n" + mounts)
     (own / "cgroup").write_text(groups)
     return root
+
+
+def usable(root: Path, asked: int = 0) -> Allowance:
+    """Return `usable_memory` of the machine whose files are below `root`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(platform, "ROOT", root)
+        return usable_memory(asked)
 
 
 def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
@@ -70,12 +77,12 @@ def second(folder: Path, limit: int | str, used: int, files: int = 0, high: str 
 
 
 def test_without_limits_free_and_own_memory_is_usable(tmp_path: Path) -> None:
-    found = usable_memory(root=machine(tmp_path, "", ""))
+    found = usable(machine(tmp_path, "", ""))
     assert found == (1100 * MIB, "free memory", sys.maxsize)
 
 
 def test_on_other_systems_all_memory_is_usable(tmp_path: Path) -> None:
-    assert usable_memory(root=tmp_path).memory == PAGE * os.sysconf("SC_PHYS_PAGES")
+    assert usable(tmp_path).memory == PAGE * os.sysconf("SC_PHYS_PAGES")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +101,7 @@ def test_groups_of_version_one(tmp_path: Path, top: str, path: str, at: str) -> 
     mounted = root / "sys/fs/cgroup/memory"
     first(mounted, 1 << 43, 9999)
     first(mounted / at, limit=300, used=250, files=40)
-    assert usable_memory(root=root)[:2] == ((300 - 250 + 40 + 100) * MIB, GROUP)
+    assert usable(root)[:2] == ((300 - 250 + 40 + 100) * MIB, GROUP)
 
 
 def test_groups_of_version_two(tmp_path: Path) -> None:
@@ -102,29 +109,29 @@ def test_groups_of_version_two(tmp_path: Path) -> None:
     outer, inner = root / "sys/fs/cgroup/a", root / "sys/fs/cgroup/a/b"
     second(outer, "max", 600)
     second(inner, "max", 250)
-    assert usable_memory(root=root).limit == "free memory"
+    assert usable(root).limit == "free memory"
     second(outer, 700, 600, files=10)
-    assert usable_memory(root=root)[:2] == ((700 - 600 + 10 + 100) * MIB, GROUP)
+    assert usable(root)[:2] == ((700 - 600 + 10 + 100) * MIB, GROUP)
     second(inner, 800, 250, high=str(270 * MIB))
-    assert usable_memory(root=root)[:2] == ((270 - 250 + 100) * MIB, GROUP)
+    assert usable(root)[:2] == ((270 - 250 + 100) * MIB, GROUP)
     second(inner, 100, 250)
-    assert usable_memory(root=root)[:2] == (0, GROUP)
+    assert usable(root)[:2] == (0, GROUP)
 
 
 def test_a_requested_amount_replaces_free_memory_but_no_limit(tmp_path: Path) -> None:
     root = machine(tmp_path, SECOND.format(top="/"), MEMBER_OF_SECOND.format(path="/"))
-    assert usable_memory(5000 * MIB, root)[:2] == (5000 * MIB, "the requested memory")
+    assert usable(root, 5000 * MIB)[:2] == (5000 * MIB, "the requested memory")
     second(root / "sys/fs/cgroup", 700, 600)
-    assert usable_memory(5000 * MIB, root)[:2] == (200 * MIB, GROUP)
-    assert usable_memory(150 * MIB, root)[:2] == (150 * MIB, "the requested memory")
+    assert usable(root, 5000 * MIB)[:2] == (200 * MIB, GROUP)
+    assert usable(root, 150 * MIB)[:2] == (150 * MIB, "the requested memory")
 
 
 def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, limits = machine(tmp_path, "", ""), {"RLIMIT_DATA": 300 * MIB}
     monkeypatch.setattr(allowance, "resource_limit", lambda name: limits.get(name, sys.maxsize))
-    assert usable_memory(root=root) == ((300 - 200 + 100) * MIB, "ulimit -d", sys.maxsize)
+    assert usable(root) == ((300 - 200 + 100) * MIB, "ulimit -d", sys.maxsize)
     limits["RLIMIT_AS"] = 550 * MIB
-    assert usable_memory(root=root) == ((550 - 500 + 100) * MIB, "ulimit -v", 550 * MIB)
+    assert usable(root) == ((550 - 500 + 100) * MIB, "ulimit -v", 550 * MIB)
 
 
 @pytest.mark.parametrize(
