@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from tbgen.building.packing import checked_digest
 from tbgen.building.sets import materials_of
-from tbgen.publishing.known import KNOWN, Digests, read_known, write_known
+from tbgen.publishing.known import COLUMNS, KNOWN, Digests, read_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
 BOOKS = Path(__file__).resolve().parents[2] / "docs" / "classical-books.csv"
@@ -78,8 +78,10 @@ def main() -> int:
     options = parser.parse_args()
     found, known = digests_in(options.directory), read_known()
     if options.write:
-        rows, files = known | found, [name.filename for name in listed_names()]
-        write_known(KNOWN, [(file, rows[file]) for file in files if file in rows])
+        rows, files = known | found, sorted(name.filename for name in listed_names())
+        with KNOWN.open("w", newline="", encoding="ascii") as out:
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerows([COLUMNS, *((file, *rows[file]) for file in files if file in rows)])
         return 0
     others = [name for name, digests in found.items() if known.get(name) != digests]
     print(f"{len(found)} tables: {len(found) - len(others)} as listed", *others)

@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from tbgen.indexing.errors import InputError
 from tbgen.tables import checked_json
-from tbgen.tables.files import open_to_read, replacing
+from tbgen.tables.files import open_to_read
 
 KNOWN = Path(__file__).with_name("digests.csv")
-"""Path of the list."""
 
-_COLUMNS = ("file", "digest", "values")
+COLUMNS = ("file", "digest", "values")
 
 
 class Digests(NamedTuple):
@@ -37,7 +36,6 @@ class Digests(NamedTuple):
     digest: str
     """Digest of values, arrangement and statistics, as stored in the header."""
     values: str
-    """Digest of the values alone."""
 
 
 class Standing(StrEnum):
@@ -54,7 +52,7 @@ def read_known(path: Path = KNOWN) -> dict[str, Digests]:
     with os.fdopen(open_to_read(path), "r", encoding="utf-8", newline="") as file:
         try:
             head, *rows = csv.reader(file, strict=True)
-            if tuple(head) != _COLUMNS:
+            if tuple(head) != COLUMNS:
                 raise ValueError(f"other columns: {head}")
             return {
                 name: Digests(checked_json.DIGEST(digest), checked_json.DIGEST(values))
@@ -62,15 +60,8 @@ def read_known(path: Path = KNOWN) -> dict[str, Digests]:
             }
         except (csv.Error, ValueError):
             raise InputError(
-                f"{path} is no list of digests", f"its columns are {', '.join(_COLUMNS)}"
+                f"{path} is no list of digests", f"its columns are {', '.join(COLUMNS)}"
             ) from None
-
-
-def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
-    """Write a list of known digests, sorted by file name; raises `OSError`."""
-    lines = [",".join(_COLUMNS), *(",".join((file, *found)) for file, found in sorted(digests))]
-    with replacing(path) as out:
-        out.write(("\n".join(lines) + "\n").encode("ascii"))
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
