@@ -14,16 +14,6 @@ from typing import NamedTuple
 import click
 from click.core import ParameterSource
 
-CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
-"""Example position, KRKN with Black to move: perpetual check seems to draw, but loses."""
-
-LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
-"""Example moves from `LOOP_FEN`: Red checks on every move (diagram D2 of the federation's book)."""
-
-LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
-"""Example position before the moves of `LOOP`."""
-
-
 BESIDE_RULES = "tables", "metric"
 """Parameters that select tables beside the rule set: directory and metric."""
 WHICH_TABLES = *BESIDE_RULES, "rules", "orders", "minor_chases"
@@ -37,14 +27,9 @@ class Lesson(NamedTuple):
     page: str
 
 
-_text = Path(__file__).with_name("lessons.toml").read_text("utf-8")
-for _name, _example in (("checks", CHECKS), ("loop_fen", LOOP_FEN), ("loop", LOOP)):
-    _text = _text.replace(f"{{{_name}}}", _example)
-
-LESSONS = {name: Lesson(**lesson) for name, lesson in tomllib.loads(_text).items()}
-"""Lessons by name of the command."""
+_TEXT = Path(__file__).with_name("lessons.toml").read_text("utf-8")
+LESSONS = {name: Lesson(**lesson) for name, lesson in tomllib.loads(_TEXT).items()}
 FIRST_STEPS = LESSONS.pop("tbgen")
-"""Lesson of `tbgen` itself."""
 
 
 def write_lesson(formatter: click.HelpFormatter, lesson: Lesson) -> None:

@@ -15,7 +15,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
-from tbgen.cli.lessons import CHECKS, FIRST_STEPS, LESSONS
+from tbgen.cli.lessons import FIRST_STEPS, LESSONS
 from tests.helpers.built import built
 from tests.helpers.paths import ROOT
 
@@ -26,6 +26,7 @@ SLOW = {"tbgen doctor --numba"}
 RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "doctor"}
 """Commands whose examples in help texts are run: they neither build, prove nor serve."""
 
+CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 STDIN = {"positions.txt": f"{CHECKS}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
 
 

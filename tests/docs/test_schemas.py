@@ -15,10 +15,12 @@ import jsonschema
 from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
-from tbgen.cli.lessons import CHECKS, LOOP, LOOP_FEN
 from tests.helpers.built import built
 from tests.helpers.paths import DOCS
 
+CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
+LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
+LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
 SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
 
 REMEDY = (
