@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.building.features import Outcomes, Support, Traits, typical_seconds
-from tbgen.building.measured import CLOCK_SECONDS, Measured, Measurements
+from tbgen.building.measured import CLOCK_SECONDS, Measurements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.placement_count import count_placements
@@ -140,23 +140,6 @@ class TrainingCase(NamedTuple):
     """Standard deviation of each difference; infinite for a difference to be ignored."""
 
 
-def training_case(measured: Measured, support: Support, traits: Traits) -> TrainingCase:
-    """Return the training case of a measured table.
-
-    The regression is to ignore sizes below `LEAST_BYTES` and times below `LEAST_SECONDS`.
-
-    support : supporting tables with their traits
-    traits : those of the measured table
-    """
-    size, seconds = measured.file_bytes, measured.cpu_seconds
-    of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
-    of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
-    numbers, guess = traits.numbers(support.stronger), support.first_guess()
-    differences = tuple(a - b for a, b in zip(numbers, guess, strict=True))
-    noise = (of_density, of_rate, 0.05, 0.05, 0.1)
-    return TrainingCase(support.material, traits, support.features(), differences, noise)
-
-
 def has_defenders(material: Material) -> bool:
     """Return whether any side has an advisor or an elephant."""
     return any(army.advisors or army.elephants for army in material.armies)
@@ -166,11 +149,24 @@ def has_defenders(material: Material) -> bool:
 class FinishedTable:
     """A finished table in the directory, whose contents are read only when needed."""
 
+    name: TableName
+    path: Path
     file_bytes: int
-    seconds: Callable[[], float] = lambda: 0.0
-    """Function that returns the fewer of the build's wall and CPU seconds; 0 without a record."""
-    outcomes: Callable[[], Outcomes | None] = lambda: None
-    """Function that returns the outcomes of the table; None if they cannot be read."""
+
+    def seconds(self) -> float:
+        """Return the wall seconds of the build, or its CPU seconds if fewer; 0 without a record.
+
+        If the build was paused, its wall seconds include the pause.
+        """
+        return min(read_build_record(self.path).values(), default=0.0)
+
+    def outcomes(self) -> Outcomes | None:
+        """Return the outcomes of the table; None if they cannot be read."""
+        try:
+            with TableFile(self.path, name=self.name) as file:
+                return Outcomes.of(file.statistics)
+        except (OSError, TablebaseError):
+            return None
 
 
 def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTable]:
@@ -185,23 +181,8 @@ def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTab
         if name is not None and name.rule_set == rule_set:
             with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link
                 if size := path.stat().st_size:
-                    found[name.material.name] = FinishedTable(
-                        size, partial(_build_seconds, path), partial(_outcomes, path, name)
-                    )
+                    found[name.material.name] = FinishedTable(name, path, size)
     return found
-
-
-def _build_seconds(path: Path) -> float:
-    """Return the wall seconds of a build, or its CPU seconds if fewer: a pause takes wall time."""
-    return min(read_build_record(path).values(), default=0.0)
-
-
-def _outcomes(path: Path, name: TableName) -> Outcomes | None:
-    try:
-        with TableFile(path, name=name) as file:
-            return Outcomes.of(file.statistics)
-    except (OSError, TablebaseError):
-        return None
 
 
 @cache
@@ -218,7 +199,6 @@ class Estimates:
         measured: Measurements,
         present: Mapping[str, FinishedTable] | None = None,
     ) -> None:
-        """Store the measured and the finished tables, by name of material."""
         self._rules = rules
         self._measured = measured
         self._present = present or {}
@@ -238,14 +218,24 @@ class Estimates:
 
     @cached_property
     def _cases(self) -> list[TrainingCase]:
-        """Training cases; computed only when a table must be estimated."""
+        """Training cases; computed only when a table must be estimated.
+
+        Sizes below `LEAST_BYTES` and times below `LEAST_SECONDS` are to be ignored.
+        """
         cases = []
         for name, known in self._measured.tables.items():
-            material = Material.parse(name)
+            material, traits = Material.parse(name), self._traits[name]
             needed = material.supporting()
-            if needed and all(child.name in self._measured.tables for child in needed):
-                support = Support(material, self._traits)
-                cases.append(training_case(known, support, self._traits[name]))
+            if not needed or any(child.name not in self._measured.tables for child in needed):
+                continue
+            support = Support(material, self._traits)
+            size, seconds = known.file_bytes, known.cpu_seconds
+            of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
+            of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
+            noise = (of_density, of_rate, 0.05, 0.05, 0.1)
+            numbers, guess = traits.numbers(support.stronger), support.first_guess()
+            differences = tuple(a - b for a, b in zip(numbers, guess, strict=True))
+            cases.append(TrainingCase(material, traits, support.features(), differences, noise))
         return cases
 
     @cached_property

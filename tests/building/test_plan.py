@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +22,7 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables.names import Metric, TableName
 from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import ROOT
 
@@ -180,11 +179,18 @@ def test_a_case_without_a_value_does_not_affect_it() -> None:
     assert (regression(known[7]) == CostRegression(known, changed, noise)(known[7])).all()
 
 
+def finished(
+    file_bytes: int, seconds: float = 0.0, outcomes: Outcomes | None = None
+) -> FinishedTable:
+    """Return a finished table of known seconds and outcomes, without files."""
+    table = FinishedTable(TableName(KRKN, WXF, Metric.DTM), Path(), file_bytes)
+    vars(table).update(seconds=lambda: seconds, outcomes=lambda: outcomes)
+    return table
+
+
 def test_a_present_table_improves_the_estimates_of_other_tables() -> None:
     placements = count_placements(Layout.of(KRKNA))
-    there = {
-        "KRKNA": FinishedTable(placements * 5, outcomes=lambda: Outcomes((0.9, 0.0), 1.0)),
-    }
+    there = {"KRKNA": finished(placements * 5, outcomes=Outcomes((0.9, 0.0), 1.0))}
     known = flat()
     estimates = Estimates(Rules.WXF, known, there)
     assert estimates.disk_bytes(KRKNA) == placements * 5
@@ -201,9 +207,7 @@ def test_the_builds_of_measured_tables_give_the_machine_speed() -> None:
         ratios : by material, the wall seconds that its build took per measured CPU second
         """
         there = {
-            name: FinishedTable(
-                1000, partial(operator.mul, ratio, usual.cpu_seconds(Material.parse(name)))
-            )
+            name: finished(1000, ratio * usual.cpu_seconds(Material.parse(name)))
             for name, ratio in ratios.items()
         }
         return Estimates(Rules.WXF, known, there).wall_per_cpu()
@@ -218,7 +222,7 @@ def test_a_plan_reads_only_tables_on_which_an_estimate_depends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = []
-    monkeypatch.setattr("tbgen.building.estimate._outcomes", lambda path, name: read.append(path))
+    monkeypatch.setattr(FinishedTable, "outcomes", lambda table: read.append(table.path))
     (tmp_path / "KRNCKRNC.wxf.dtm.xqt").write_bytes(bytes(100))
     plan([KRKN], WXF, tmp_path)
     assert not read, "KRKN is measured"
