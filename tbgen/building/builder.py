@@ -36,7 +36,7 @@ from tbgen.rows.storage import DiskStorage, Storage
 from tbgen.rows.workers import Meter
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import PostponedError
-from tbgen.system.allowance import usable_memory
+from tbgen.system.allowance import Allowance, usable_memory
 from tbgen.system.platform import import_permanently
 from tbgen.tables.build_records import build_record_path, write_build_record
 from tbgen.tables.codes import CodeSpace, LimitExceededError
@@ -99,23 +99,26 @@ class NotEnoughMemoryError(TablebaseError):
         )
 
 
-def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
-    """Return the bytes of memory that a build must have, and a clause that explains the number.
+def require_memory(
+    material: str, least: int, allowed: Allowance, rules: Rules, *, ordered: bool
+) -> None:
+    """Raise `NotEnoughMemoryError` if less memory is `allowed` than a build must have.
 
-    The number is `COMPILER_BYTES` if `least` and `available` are below it and kernels must still be
+    This is `COMPILER_BYTES` if `least` and `allowed` are below it and kernels must still be
     compiled, else `least`. The test for compiled kernels loads the compiler, so it is omitted if
-    `least > available` and the process has less than `COMPILER_BYTES`.
+    `least` exceeds what is allowed and the process has less than `COMPILER_BYTES`.
 
     least : bytes that solving the table takes with its arrays on disk
-    available : bytes that the build may use
     ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
+    available, how = allowed.memory, _ON_DISK
     loads = least <= available or usable_memory().memory >= COMPILER_BYTES
     if least < COMPILER_BYTES and available < COMPILER_BYTES and loads:
         kernels = import_permanently("tbgen.retrograde.warm_up")
         if not kernels.is_compiled(rules, ordered=ordered):
-            return COMPILER_BYTES, "as kernels are still to be compiled"
-    return least, _ON_DISK
+            least, how = COMPILER_BYTES, "as kernels are still to be compiled"
+    if least > available:
+        raise NotEnoughMemoryError(material, least, available, allowed.limit, how=how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,17 +268,15 @@ class Builder:
         """
         rules = self.rule_set.known_rules
         need = memory_needed(material, codes, rules, self.threads, width)
-        available, limit, addresses = usable_memory(self.memory)
-        ordered = has_orders(material, rules)
-        least, how = least_memory(need.least, available, rules, ordered=ordered)
-        if least > available:
-            raise NotEnoughMemoryError(material.name, least, available, limit, how=how)
+        allowed, ordered = usable_memory(self.memory), has_orders(material, rules)
+        require_memory(material.name, need.least, allowed, rules, ordered=ordered)
         # Arrays on disk take address space, too.
         mapped = need.in_memory + _CODE_ADDRESSES + self.threads * _THREAD_ADDRESSES
-        if mapped > addresses:
-            how = "counting mapped files"
-            raise NotEnoughMemoryError(material.name, mapped, addresses, "ulimit -v", how=how)
-        return need, available
+        if mapped > allowed.addresses:
+            raise NotEnoughMemoryError(
+                material.name, mapped, allowed.addresses, "ulimit -v", how="counting mapped files"
+            )
+        return need, allowed.memory
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
         """Return storage with its arrays in memory if they fit, else in files, as journals are."""

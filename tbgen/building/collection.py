@@ -27,7 +27,7 @@ from tbgen.building.builder import (
     NotEnoughMemoryError,
     Progress,
     jobs_of,
-    least_memory,
+    require_memory,
 )
 from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.states import STATE_SECONDS
@@ -167,11 +167,10 @@ class Collection:
         rules, planned = self.rule_set.known_rules, self.planned(threads)
         needs = ((table.least_bytes, table.material.name) for table in planned)
         largest, name = max(needs, default=(0, ""))
-        available, limit, _ = usable_memory(memory)
-        if largest > available:
+        allowed = usable_memory(memory)
+        if largest > allowed.memory:
             ordered = any(has_orders(table.material, rules) for table in planned)
-            needed, how = least_memory(largest, available, rules, ordered=ordered)
-            raise NotEnoughMemoryError(name, needed, available, limit, how=how)
+            require_memory(name, largest, allowed, rules, ordered=ordered)
 
     def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
@@ -268,7 +267,6 @@ class ProcessLimits:
     """Division of one machine among processes."""
 
     jobs: int
-    """Number of processes that run at once."""
     memory: int
     """Bytes that all tables share; 0 if the `Builder` of a single process sets the limit."""
     floor: int
