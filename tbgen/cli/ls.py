@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -68,15 +67,21 @@ def ls(
             entry: dict[str, Any]
             if isinstance(name, WdlName):
                 entry = {"file": path.name, "bytes_on_disk": size, "digest": None}
-                with _errors_in(entry, statuses, line):
-                    entry |= _read_outcomes(name, path, check=check)
+                with _errors_in(entry, statuses, line), WdlFile(path, name=name) as found:
+                    if check:
+                        found.check(threads=usable_cores())
+                    source = found.statistics.source.file
+                    entry |= {"digest": found.header.digest.hex(), "source": source}
                 outcomes.append(entry)
             elif selection.metric in (None, name.metric):
                 entry = name.to_json() | {"bytes_on_disk": size, "digest": None, "checked": check}
                 entry |= {"values": None, "file": path.name}
                 status = ProofStatus(None)
                 with _errors_in(entry, statuses, line):
-                    entry |= _read_table(name, path, check=check)
+                    with TableFile(path, name=name) as file:
+                        if check:
+                            entry["values"] = checked_digest(file, threads=usable_cores()).hex()
+                        entry["digest"] = file.header.digest.hex()
                     status = proofs.status(name)
                 entries.append(entry | {"proof": status.to_json()})
                 shown.append((str(name.rule_set), status))
@@ -98,24 +103,6 @@ def ls(
         files = f"{counted(len(strange), 'file')} whose name is no table's"
         click.echo(printable(f"note: {files}: {', '.join(strange[:4])}"), err=True)
     context.exit(max(statuses))
-
-
-def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
-    """Return the members `digest` and `source` of a file's JSON; with `check` read it whole."""
-    with WdlFile(path, name=name) as file:
-        if check:
-            file.check(threads=usable_cores())
-        return {"digest": file.header.digest.hex(), "source": file.statistics.source.file}
-
-
-def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | None]:
-    """Return the members `digest`, from the header, and `values` of a table's JSON.
-
-    With `check` the table is read whole; only then it has `values`, the digest of the values.
-    """
-    with TableFile(path, name=name) as file:
-        values = checked_digest(file, threads=usable_cores()).hex() if check else None
-        return {"digest": file.header.digest.hex(), "values": values}
 
 
 @contextlib.contextmanager

@@ -78,8 +78,6 @@ def serve(
     Exit status: 0 ended by SIGTERM, 2 bad input or no port, 130 interrupted.
     """
     _require_extra()
-    if files:
-        _require_index(selection)
     from tbgen.board.knowledge.builds import Limits
     from tbgen.board.web.building import ENTRY
     from tbgen.board.web.middleware import is_loopback
@@ -87,8 +85,14 @@ def serve(
     from tbgen.board.web.server import BoardServer
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
+    from tbgen.publishing.index import INDEX
     from tbgen.system.allowance import usable_memory
 
+    if files and not (selection.directory / INDEX).exists():
+        raise InputError(
+            f"{selection.directory} has no {INDEX}, which --files needs",
+            f"run: tbgen index --tables {shlex.quote(str(selection.directory))}",
+        )
     if allow_build and not is_loopback(host):
         raise click.UsageError("--allow-build only answers this machine: leave --host out")
     selection = _narrowed(selection, new=demo, needed=allow_build)
@@ -174,17 +178,6 @@ def _rule_set(tables: GameTablebase) -> RuleSet:
     """Return the rule set of the open tables; the default one while it is unknown."""
     found = tables.rule_set
     return found if found.rules is not None else RuleSet(Rules(options.DEFAULT_RULES))
-
-
-def _require_index(selection: options.Selection) -> None:
-    """Raise `InputError` if the directory has no index.json, which `tbgen fetch` needs."""
-    from tbgen.publishing.index import INDEX
-
-    if not (selection.directory / INDEX).exists():
-        raise InputError(
-            f"{selection.directory} has no {INDEX}, which --files needs",
-            f"run: tbgen index --tables {shlex.quote(str(selection.directory))}",
-        )
 
 
 def _require_extra() -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import ls, main
-from tbgen.tables import TableName
+from tbgen.tables import TableFile, TableName
 from tests.cli.test_errors import KRK, assert_says, run
 
 
@@ -64,13 +63,12 @@ def test_ls_passes_over_a_table_that_vanishes(
 ) -> None:
     for name in ("KNK.check.dtm.xqt", "KRK.check.dtm.xqt"):
         shutil.copy(tables_dir / name, tmp_path)
-    read = ls._read_table
 
-    def slow(name: TableName, path: Path, *, check: bool) -> Any:
+    def slow(path: Path, name: TableName) -> TableFile:
         (tmp_path / "KRK.check.dtm.xqt").unlink()
-        return read(name, path, check=check)
+        return TableFile(path, name=name)
 
-    monkeypatch.setattr(ls, "_read_table", slow)
+    monkeypatch.setattr(ls, "TableFile", slow)
     listed = CliRunner().invoke(main, ["ls", "--tables", str(tmp_path), "--json"])
     assert listed.exit_code == 0
     assert [table["material"] for table in json.loads(listed.stdout)["tables"]] == ["KNK"]
