@@ -307,7 +307,6 @@ class BlockFile(Generic[Spec]):
         return self._unpack(data, MAX_METADATA, None)
 
     def _read_statistics(self, kind: type[Statistics]) -> Statistics:
-        """Return the statistics in the metadata."""
         text = self.metadata()
         try:
             found = kind.from_text(text.decode("ascii"))
@@ -391,7 +390,6 @@ class BlockFile(Generic[Spec]):
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """Decode the content of block `number` of the file."""
         try:
             return self._codec.block(content, self._slots_in(number))
         except BlockError as error:

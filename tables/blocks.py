@@ -184,7 +184,6 @@ class DistanceCodec(CodeSpace):
     """Conversion between the codes of a table and the content of its blocks."""
 
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
-    """Most slots of a block."""
     may_be_plain: ClassVar[bool] = False
     """True if blocks may be stored uncompressed, each in `max_content` bytes."""
 

@@ -19,7 +19,6 @@ RECORD_FIELDS = ("build_seconds", "cpu_seconds")
 """Fields of a build record: wall and processor time of the table, in seconds."""
 
 MAX_RECORD = 1 << 14
-"""Most characters read of a build record."""
 
 
 def build_record_path(table: Path) -> Path:

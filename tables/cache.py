@@ -29,10 +29,9 @@ class CacheInfo:
 
 
 class BlockCache:
-    """A least-recently-used cache of decoded blocks; safe to use from several threads."""
+    """A least-recently-used cache of decoded blocks, at most `budget` bytes; thread-safe."""
 
     def __init__(self, budget: int = DEFAULT_CACHE_BYTES) -> None:
-        """Create a cache of at most `budget` bytes; 0 keeps nothing."""
         self.budget = budget
         self._blocks: OrderedDict[Key, AnyBlock] = OrderedDict()
         self._bytes = 0

@@ -27,7 +27,6 @@ FORM = 1
 """Version of the format of certificates; readers reject any other version."""
 
 PROOF_SUFFIX = ".proof.json"
-"""End of a certificate's file name."""
 
 MAX_CERTIFICATE = 1 << 14
 """Most characters of a certificate; one with twelve supporting tables takes less than 2000."""

@@ -40,7 +40,6 @@ _FLAT_DIGITS = _DIGITS.ravel()
 _FIVE_DRAWS = sum(_POWERS)
 """Value of a byte of five draws; of five wins it is twice this, of five losses 0."""
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
-"""Codes of all outcomes, ascending."""
 
 
 def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
@@ -178,4 +177,3 @@ BlockCodec = DistanceCodec | OutcomeCodec
 """Encoding of the blocks of either kind of file; code 0 is never stored."""
 
 AnyBlock = Block | OutcomeBlock
-"""Decoded block of either kind of file."""

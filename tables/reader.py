@@ -82,7 +82,6 @@ class ProbeResult:
         return self.rule_set.rules
 
     def _repr_html_(self) -> str:
-        """Return the HTML table for notebooks."""
         return as_html({
             "material": self.material,
             "outcome": self.outcome.name.lower(),

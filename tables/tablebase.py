@@ -389,7 +389,6 @@ class Tablebase:
         return outcomes, orders, plies
 
     def _draw_without_table(self, material: Material) -> ProbeResult:
-        """Return the result for a material without attackers: a draw."""
         rule_set = UNKNOWN_RULES
         with contextlib.suppress(RulesMismatchError):
             rule_set = self.rule_set

@@ -108,7 +108,6 @@ class _BlockTooLargeError(Exception):
 
 
 TABLES = Packing()
-"""Settings for tables of distances."""
 
 
 def write_table(
@@ -289,7 +288,6 @@ class _Writer(Generic[Spec]):
         return codes
 
     def _run(self, side: int, first: int, count: int) -> Codes:
-        """Return codes (count,) from `source`."""
         codes, dtype = self.source(side, first, count), self.dtypes[side]
         if codes.dtype != dtype or codes.shape != (count,):
             raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")

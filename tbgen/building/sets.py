@@ -38,10 +38,8 @@ MAX_ATTACKERS = 4
 """Largest value of `--attackers`; it selects 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Limit on the characters of a pattern."""
 
 MAX_FILE = 1 << 22
-"""Most characters of a file of materials (`@FILE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,6 @@ class Bounds:
     """Most attackers (pieces that can cross the river) of both sides together."""
 
     def __bool__(self) -> bool:
-        """Return whether there is any limit."""
         return self.men is not None or self.attackers is not None
 
     def __str__(self) -> str:

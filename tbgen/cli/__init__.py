@@ -54,7 +54,6 @@ GROUPS = {
 """Commands in `tbgen --help`: title of a group -> name of a command -> its one-line help."""
 
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
-"""One-line help of every command by name."""
 
 
 class _LazyGroup(Group):

@@ -107,7 +107,6 @@ def find(
 
 
 def _write_csv(found: Search) -> None:
-    """Write positions as CSV with a header line; docs/values.md defines the numbers."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = COLUMNS if found.query.study else COLUMNS[:-1]
     writer.writerow(columns)

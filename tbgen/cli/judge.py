@@ -181,13 +181,11 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
 
 def _show_line(found: _Answer) -> None:
-    """Print verdict, reason, and a different earlier verdict, in one line."""
     earlier = f"; {found.earlier}" if found.earlier else ""
     click.echo(f"{found.last.verdict.text}: {found.last.reason}{earlier}")
 
 
 def _show(found: _Answer, notation: str) -> None:
-    """Print the labelled plies, in a notation, the verdict and its reason."""
     judgement = found.last
     start = judgement.span[0] if judgement.span else len(judgement.plies)
     position, width = judgement.position, 4 if notation == "iccs" else 8

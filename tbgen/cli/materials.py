@@ -31,7 +31,6 @@ class MaterialChoice:
     attackers: int | None
 
     def __bool__(self) -> bool:
-        """Return whether any word or limit was given."""
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:

@@ -20,7 +20,6 @@ from tbgen.indexing import Move, Position
 from tbgen.system.platform import OWN_GROUP, python_command
 
 THINKING_SECONDS = 1.0
-"""Thinking time of the engine for a move."""
 
 REPLY_SECONDS = 8.0
 """Seconds to wait for a line of the engine, less than `tbgen.board.web.http.ANSWER_SECONDS`."""

@@ -170,7 +170,6 @@ threads_option = click.option(
     default=min(usable_cores(), MAX_THREADS),
     help="Number of threads. Default: all cores.",
 )  # fmt: skip
-"""Decorator that adds `--threads`, as the parameter `threads`."""
 
 memory_option = click.option(
     "--memory", type=size, default=0, metavar="SIZE",
@@ -182,7 +181,6 @@ orders_option = click.option(
     "--orders", type=click.IntRange(min=0), metavar="N",
     help="Tables limited to N orders of repetition, 0 = no limit. Default: the only ones present.",
 )  # fmt: skip
-"""Decorator that adds `--orders N`, as the parameter `orders`; None if not given."""
 
 _metric_option = partial(click.option, "--metric", type=click.Choice(["dtm", "dtc"]))
 metric_option = _metric_option(
@@ -190,21 +188,17 @@ metric_option = _metric_option(
 )
 """Decorator that adds `--metric`, as the parameter `metric`: "dtm", "dtc", or None."""
 only_metric_option = _metric_option(help="List only tables of distances to mate, or to conversion.")
-"""Decorator that adds `--metric` as `metric_option` does, for a command that lists tables."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-"""Decorator that adds `--json`, as the parameter `as_json`."""
 
 check_option = click.option(
     "--check", is_flag=True, help="Read each file whole, and compute its digest."
 )
-"""Decorator that adds `--check`, as the parameter `check`."""
 
 notation_option = click.option(
     "--notation", type=click.Choice(MOVE_NOTATIONS), default="iccs",
     help="Notation of moves. Default: iccs (h2e2).",
 )  # fmt: skip
-"""Decorator that adds `--notation`, as the parameter `notation`: a name."""
 
 
 @dataclass(frozen=True)

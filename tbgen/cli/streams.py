@@ -175,7 +175,6 @@ class _Decoder:
             self.encoding = max(self._counts, key=self._counts.__getitem__)
 
     def decode(self, data: bytes) -> str:
-        """Return the text of a line."""
         text = _decoded(data, "utf-8-sig")
         if text is not None and (not self.encoding or text.isascii()):
             return text
@@ -210,7 +209,6 @@ class LiveLine:
         self._bar: tqdm[Any] | None = None
 
     def __enter__(self) -> Self:
-        """Begin the line if stderr is a terminal."""
         if sys.stderr.isatty():
             from tqdm import tqdm
 
@@ -218,7 +216,6 @@ class LiveLine:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Remove the line."""
         if self._bar is not None:
             self._bar.close()
 

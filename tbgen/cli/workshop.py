@@ -150,7 +150,6 @@ class _Build(Observer):
         self.thread = threading.Thread(target=self._run, name="tbgen-build", daemon=True)
 
     def progress(self) -> BuildProgress:
-        """Return the progress of the build."""
         with self._lock:
             if not self._last.goes_on:
                 return self._last

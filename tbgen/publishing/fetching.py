@@ -52,7 +52,6 @@ a slow server sends before its connection is shut down (`sources`).
 """
 
 PAUSE_SECONDS = 1.0
-"""Seconds before all sources are tried again."""
 
 Answer = TypeVar("Answer")
 
@@ -263,7 +262,6 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
 
 
 def _is_complete(part: BinaryIO, entry: Entry) -> bool:
-    """Return whether a file has the hash of an index entry."""
     part.seek(0)
     return hashlib.file_digest(part, "sha256").hexdigest() == entry.sha256  # type: ignore[arg-type]
 

@@ -144,7 +144,6 @@ class DirectorySource:
         self._directory = directory
 
     def __str__(self) -> str:
-        """Return the directory's path."""
         return str(self._directory)
 
     @contextlib.contextmanager
@@ -215,7 +214,6 @@ class WebSource:
             self._opener.add_handler(handler)
 
     def __str__(self) -> str:
-        """Return the address."""
         return self._address
 
     @contextlib.contextmanager
@@ -252,7 +250,6 @@ class WebSource:
 
 
 Source = DirectorySource | WebSource
-"""Any source from which `reading` opens a file by its name."""
 
 
 @contextlib.contextmanager

@@ -143,7 +143,6 @@ class _Worker:
             future.set_exception(LostError(_describe_exit(status)))
 
     def stop(self) -> None:
-        """Ask the process to stop."""
         with contextlib.suppress(OSError):  # it has ended
             self._connection.send_bytes(b"")
 

@@ -77,7 +77,6 @@ class Executor:
     """Bytes that all jobs share; None if jobs are started without regard to memory."""
 
     def __enter__(self) -> Self:
-        """Return the executor."""
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -119,7 +118,6 @@ class InProcess(Executor):
     slots: int | None = 1
 
     def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
-        """Store the function that runs a job, and the bytes that jobs may take."""
         self._function = function
         self.memory = memory
 
