@@ -278,13 +278,6 @@ class Builder:
             )
         return need, allowed.memory
 
-    def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage with its arrays in memory if they fit, else in files, as journals are."""
-        need, available = self._require_memory(material, codes, width)
-        if need.in_memory * MEMORY_MARGIN <= available:
-            return Storage(self.directory)
-        return DiskStorage(self.directory, available - need.working)
-
     def _load_kernels(self, material: Material) -> None:
         """Compile or load the solver's kernels for arrays whose elements have one byte."""
         kernels = import_permanently("tbgen.retrograde.warm_up")
@@ -342,7 +335,12 @@ class Builder:
                 return supporting[child.name]
 
             width = capture_width(Layout.of(material), open_table, codes, metric)
-            storage = self._storage(material, codes, width)
+            need, available = self._require_memory(material, codes, width)
+            storage = (
+                Storage(self.directory)
+                if need.in_memory * MEMORY_MARGIN <= available
+                else DiskStorage(self.directory, available - need.working)
+            )
             state = self._state(spec, supporting)
             with state.errors_of_state():
                 solution = solve(
