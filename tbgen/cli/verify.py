@@ -26,7 +26,6 @@ from tbgen.tables.names import TableName
 from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
-    from tbgen.play.tablebase import GameTablebase
     from tbgen.verify.files import TableProver
 
 KERNELS_BYTES = 100 << 20
@@ -260,7 +259,12 @@ def _prove_outcomes(
             )
             line.clear()
             if report is None:
-                raise _missing_outcomes(opened, material)
+                found = [n for n in opened.available() if n.material == material]
+                found = [name for name in found if name.rule_set == opened.rule_set]
+                error = MissingTableError(material.name, opened.rule_set, wdl=True)
+                if opened.metric is None and len(found) > 1:
+                    error.command += f" --metric {found[0].metric}"
+                raise error
             reports.append(report)
             if as_json:
                 continue
@@ -285,20 +289,6 @@ def _prove_outcomes(
     if as_json:
         show_json({"ok": ok, "files": [report.to_json() for report in reports]})
     return failures.OK if ok else failures.FINDINGS
-
-
-def _missing_outcomes(opened: GameTablebase, material: Material) -> MissingTableError:
-    """Return the error for a missing win-draw-loss file; its command names one of two metrics."""
-    rule_set = opened.rule_set
-    error = MissingTableError(material.name, rule_set, wdl=True)
-    tables = [
-        name
-        for name in opened.available()
-        if name.material == material and name.rule_set == rule_set
-    ]
-    if opened.metric is None and len(tables) > 1:
-        error.command += f" --metric {tables[0].metric}"
-    return error
 
 
 def _compare_digests(
