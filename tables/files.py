@@ -260,7 +260,10 @@ def _is_private(state: os.stat_result) -> bool:
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
-    """Remove temporary files for `names` that no writer has locked; errors are ignored."""
+    """Remove temporary files for `names` that no writer has locked: their writers have ended.
+
+    Errors are ignored. Nothing is removed where the file system has no locks.
+    """
     try:
         found = os.listdir(directory)
     except OSError:

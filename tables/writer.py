@@ -308,7 +308,7 @@ class _Writer(Generic[Spec]):
         return blocks
 
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
-        """Return a content, or its compressed bytes unless they are as many as `plain`.
+        """Return the compressed bytes, if allowed and fewer than `plain`, else the content.
 
         By the size `plain` readers recognise uncompressed blocks.
         """

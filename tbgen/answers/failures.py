@@ -48,6 +48,8 @@ class Failure:
 def describe(error: BaseException, typed: str = "") -> Failure | None:
     """Return the failure for an exception; None if the exception is unexpected, and so a bug.
 
+    The hint for an interrupt is the text of the `KeyboardInterrupt`.
+
     typed : options such as ` --tables DIR`, added to the command that the hint for a missing table
         suggests
     """

@@ -176,7 +176,8 @@ class Collection:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
         The first number includes the temporary files of `jobs` tables. `memory` and `threads` are
-        as in `require_memory`. Raises `InputError` if the tables alone exceed `_DISK_ERROR`.
+        as in `require_memory`. Raises `InputError` if the tables alone would take more than
+        `_DISK_ERROR` times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)

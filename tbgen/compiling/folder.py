@@ -69,7 +69,10 @@ def _is_private(folder: Path) -> bool:
 
 
 def _prepare_folder(folder: Path) -> bool:
-    """Create a folder with a lock file; return whether it is private and can be written."""
+    """Create a folder if missing; return whether it is private (`_is_private`) and can be written.
+
+    If so, it gets a lock file; a folder named by the digest is closed to other users.
+    """
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _is_private(folder):

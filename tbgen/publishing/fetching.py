@@ -225,8 +225,8 @@ def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report:
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
     """Download the missing end of a partial file from one source, and verify the file's hash.
 
-    If the hash shows that the earlier bytes are wrong, the whole file is downloaded. An error of
-    the source leaves the earlier bytes in `part`, none if they are wrong.
+    If the hash shows that the earlier bytes are wrong, the whole file is downloaded. A
+    `_WrongContentError` leaves only the earlier bytes in `part`, none if they are wrong.
     """
     earlier = part.seek(0, os.SEEK_END)
     if earlier == entry.bytes and _is_complete(part, entry):

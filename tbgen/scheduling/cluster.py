@@ -272,7 +272,8 @@ def _local_cluster(address: str, memory: int) -> Any:
 def _blocked_interrupts() -> Iterator[None]:
     """Context manager: threads and processes started inside never get Ctrl-C.
 
-    In this process, Ctrl-C inside the block is raised at its end. Does nothing on Windows.
+    Workers that get Ctrl-C print tracebacks. In this process, Ctrl-C inside the block is raised at
+    its end. Does nothing on Windows.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

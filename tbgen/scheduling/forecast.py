@@ -59,6 +59,7 @@ class Simulated(InProcess):
         """Advance the clock to the next end of a job, but at most by `timeout` seconds.
 
         Returns the future of this job, whatever `futures` has; an empty set if none ends in time.
+        Without a timeout, a job must be running.
         """
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
