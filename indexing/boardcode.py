@@ -25,7 +25,7 @@ The paper's text contradicts its worked example in places. This module follows t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, combinations, product
+from itertools import chain, combinations, islice, pairwise, product
 
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT
@@ -43,8 +43,8 @@ from tbgen.indexing.squares import (
 
 _INTEGERS, _DIGITS = 6, 9
 
-_PAIRED = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
-_GUARDS = (PieceType.ELEPHANT, PieceType.ADVISOR)
+_DEFENDERS = (PieceType.ELEPHANT, PieceType.ADVISOR, PieceType.KING)
+_ATTACKERS = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN)
 _RANGE_HINT = "the code is six integers of at most nine digits, none negative"
 
 _BLACK_POINTS = {
@@ -76,34 +76,23 @@ CASES = {(side, kind): _cases(side, kind) for side in Side for kind in _BLACK_PO
 A case is a tuple of the coordinate numbers where the pieces stand.
 """
 
-_CASE_NUMBERS = {
-    key: {frozenset(points): number for number, points in enumerate(cases, start=1)}
-    for key, cases in CASES.items()
-}
-
 
 def encode(position: Position) -> tuple[int, ...]:
     """Return the six integers of a position; the side to move is not encoded."""
-    found: dict[int, list[int]] = {}
-    for piece, square in position.pieces():
-        found.setdefault(piece, []).append(_coordinate(square))
-
-    def points(side: Side, kind: PieceType) -> list[int]:
-        return sorted(found.get(piece_code(side, kind), ()))
-
-    def case(side: Side, kind: PieceType) -> int:
-        return _CASE_NUMBERS[side, kind][frozenset(points(side, kind))]
-
-    def digits(side: Side, kind: PieceType) -> str:
-        return "".join(f"{point:02}" for point in points(side, kind)).zfill(2 * MAX_COUNT[kind])
-
-    kings = "".join(f"{case(side, kind):02}" for kind, side in product(_GUARDS, Side))
-    # Ten cases in one digit: the tenth is written 0, which no other case uses.
-    kings += "".join(str(case(side, PieceType.KING) % 10) for side in Side)
-    rooks, knights, cannons = (
-        digits(Side.RED, kind) + digits(Side.BLACK, kind) for kind in _PAIRED
-    )
-    red, black = (digits(side, PieceType.PAWN) for side in Side)
+    points: dict[int, list[int]] = {}
+    for code, square in position.pieces():
+        points.setdefault(code, []).append(_coordinate(square))
+    text = ""
+    for kind, side in product((*_DEFENDERS, *_ATTACKERS), Side):
+        own = sorted(points.get(piece_code(side, kind), ()))
+        if kind in _DEFENDERS:
+            number = [set(case) for case in CASES[side, kind]].index(set(own)) + 1
+            # Ten cases of a king in one digit: the tenth is written 0, which no other case uses.
+            text += str(number % 10) if kind == PieceType.KING else f"{number:02}"
+        else:
+            text += "".join(f"{point:02}" for point in own).zfill(2 * MAX_COUNT[kind])
+    rows = pairwise((0, 10, 18, 26, 34, 44, 54))  # the six rows of the module docstring
+    kings, rooks, knights, cannons, red, black = (text[first:end] for first, end in rows)
     parts = (
         kings[:-1], rooks + kings[-1], knights + red[-1], cannons + black[-1], red[:-1], black[:-1]
     )  # fmt: skip
@@ -122,13 +111,30 @@ def decode(code: Sequence[int]) -> bytes:
     for index, value in enumerate(code):
         if not 0 <= value < 10**_DIGITS:
             raise PositionError(f"integer {index} of the board code is out of range", _RANGE_HINT)
-    parts = [f"{value:0{_DIGITS}}" for value in code]
-    board = bytearray(SQUARES)
+    kings, *pairs, red, black = (f"{value:0{_DIGITS}}" for value in code)
+    moved = [pair[-1] for pair in pairs]
+    digits = iter(
+        kings + moved[0] + "".join(pair[:-1] for pair in pairs) + red + moved[1] + black + moved[2]
+    )
 
-    def put(side: Side, kind: PieceType, points: Sequence[int]) -> None:
-        for point in points:
-            if point == 0:
-                continue
+    def number(count: int) -> int:
+        """Return the next digits as a number."""
+        return int("".join(islice(digits, count)))
+
+    board = bytearray(SQUARES)
+    for kind, side in product((*_DEFENDERS, *_ATTACKERS), Side):
+        if kind in _DEFENDERS:
+            cases = CASES[side, kind]
+            case = number(2) if kind != PieceType.KING else number(1) or 10
+            if not 1 <= case <= len(cases):
+                raise PositionError(
+                    f"the board code says case {case} of {side.name.title()}'s {kind.name.lower()}",
+                    f"cases run from 1 (absent) to {len(cases)}",
+                )
+            points = cases[case - 1]
+        else:
+            points = tuple(number(2) for _ in range(MAX_COUNT[kind]))
+        for point in filter(None, points):
             if point % 10 == 0:
                 raise PositionError(
                     f"{point:02} is no coordinate in the board code",
@@ -141,27 +147,6 @@ def decode(code: Sequence[int]) -> bytes:
                     f"coordinate {point:02} is used twice",
                 )
             board[square] = piece_code(side, kind)
-
-    def put_case(side: Side, kind: PieceType, number: int) -> None:
-        cases = CASES[side, kind]
-        if not 1 <= number <= len(cases):
-            raise PositionError(
-                f"the board code says case {number} of {side.name.title()}'s {kind.name.lower()}",
-                f"cases run from 1 (absent) to {len(cases)}",
-            )
-        put(side, kind, cases[number - 1])
-
-    numbers = _two_digit_numbers(parts[0][:-1])
-    for (kind, side), number in zip(product(_GUARDS, Side), numbers, strict=True):
-        put_case(side, kind, number)
-    for side in Side:
-        put_case(side, PieceType.KING, int(parts[side][-1]) or 10)
-    for kind, part in zip(_PAIRED, parts[1:4], strict=True):
-        points = _two_digit_numbers(part[:-1])
-        put(Side.RED, kind, points[:2])
-        put(Side.BLACK, kind, points[2:])
-    for side in Side:
-        put(side, PieceType.PAWN, _two_digit_numbers(parts[4 + side] + parts[2 + side][-1]))
     return bytes(board)
 
 
@@ -173,8 +158,3 @@ def _coordinate(square: int) -> int:
 def _square(coordinate: int) -> int:
     """Return the square of a coordinate number, whose last digit (column) must be 1 to 9."""
     return FILES * (RANKS - 1 - coordinate // 10) + coordinate % 10 - 1
-
-
-def _two_digit_numbers(digits: str) -> list[int]:
-    """Split a text of digits into numbers of two digits: 3 and 45 for `0345`."""
-    return [int(digits[at : at + 2]) for at in range(0, len(digits), 2)]
