@@ -94,16 +94,11 @@ WAY_SHIFT = 12
 """Shift of the sight in a line's second direction: one integer holds the sights in both."""
 
 
-def _directions() -> NDArray[np.int8]:
-    table = np.full((SQUARES, SQUARES), -1, np.int8)
-    for square, direction in np.ndindex(LENGTHS.shape):
-        for away in range(1, LENGTHS[square, direction] + 1):
-            table[square, square + STEPS[direction] * away] = direction
-    return table
-
-
-DIRECTION_TO = _directions()
+DIRECTION_TO = np.full((SQUARES, SQUARES), -1, np.int8)
 """int8 (90, 90): direction (index of `STEPS`) from square to square; -1 if equal or not in line."""
+for _square, _direction in np.ndindex(LENGTHS.shape):
+    for _away in range(1, LENGTHS[_square, _direction] + 1):
+        DIRECTION_TO[_square, _square + STEPS[_direction] * _away] = _direction
 
 
 def _sights() -> NDArray[np.int32]:
@@ -147,6 +142,7 @@ SOURCES, SOURCE_LEGS = _sources()
 """int8 (16, 90, 9) each, by piece code and square: squares from which such a piece attacks the
 square, ended by -1; and for each the square that must be empty, -1 for none.
 """
+
 
 _APART = [np.abs(np.subtract.outer(of, of)) for of in PLACE_OF]
 DISTANCES = np.maximum(*_APART)
