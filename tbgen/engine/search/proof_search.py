@@ -86,42 +86,42 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 
 
 @part
-def _settle_by_capture(state, buffers, graph, row, number, winner):
-    """Mark a new node as won or lost if one capture leads to a node that decides it.
+def _child(state, buffers, graph, row, number, move, winner):
+    """Return the node after a legal move; a new one is settled by its table.
 
-    The nodes after legal captures, up to the deciding one, are added to the graph, without edges.
+    Then row + 1 has the position of the new node.
     """
-    side, ply = _mover(graph, number, winner), row - state.root
-    enough = WON if side == winner else LOST
-    for i in range(generate(state, row, side, ply, 0, True)):
-        move = np.int64(state.moves[ply, i])
-        if not is_safe(state, row, side, move >> 7, move & 127):
-            continue
-        child = number_of(graph, key_after(state, row, move >> 7, move & 127))
-        if child < 0:
-            push(state, row, side, move >> 7, move & 127)
-            state.nodes += 1
-            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
-            _settle_by_table(state, buffers, graph, row + 1, child, winner)
-        if graph.nodes[child].status == enough:
-            set_status(graph, number, enough)
-            return
+    source, target = move >> 7, move & 127
+    child = number_of(graph, key_after(state, row, source, target))
+    if child < 0:
+        push(state, row, _mover(graph, number, winner), source, target)
+        state.nodes += 1
+        defender = 1 - graph.nodes[number].defender
+        child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], defender)
+        _settle_by_table(state, buffers, graph, row + 1, child, winner)
+    return child
 
 
 @part
 def _settle_at_once(state, buffers, graph, row, number, winner):
-    """Mark a new node as won or lost by tables or captures, or as won if the defender has no move.
+    """Mark a new open node as won or lost by one capture, or as won if the defender has no move.
 
+    The nodes after legal captures, up to the deciding one, are added to the graph, without edges.
     In a node of the defender that stays open, sets the proof number to the number of legal moves.
     """
-    _settle_by_table(state, buffers, graph, row, number, winner)
-    if graph.nodes[number].status == OPEN:
-        _settle_by_capture(state, buffers, graph, row, number, winner)
-    if graph.nodes[number].status == OPEN and graph.nodes[number].defender != 0:
-        side, ply = 1 - winner, row - state.root
-        count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
+    side, ply = _mover(graph, number, winner), row - state.root
+    enough = WON if side == winner else LOST
+    captures = generate(state, row, side, ply, 0, True)
+    for i in range(captures):
+        move = np.int64(state.moves[ply, i])
+        if is_safe(state, row, side, move >> 7, move & 127):
+            child = _child(state, buffers, graph, row, number, move, winner)
+            if graph.nodes[child].status == enough:
+                set_status(graph, number, enough)
+                return
+    if side != winner:
         legal = 0
-        for i in range(count):
+        for i in range(generate(state, row, side, ply, captures, False)):
             move = np.int64(state.moves[ply, i])
             legal += is_safe(state, row, side, move >> 7, move & 127)
         if legal == 0:
@@ -132,24 +132,18 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Add the edges of all legal moves of a leaf, and nodes for positions new to the graph.
-
-    A new node is marked as won or lost if `_settle_at_once` can decide it.
-    """
+    """Add the edges of all legal moves of a leaf, and nodes for positions new to the graph."""
     node, ply = graph.nodes[number], row - state.root
-    defender, side = np.int64(node.defender), _mover(graph, number, winner)
+    side = _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
     node.first_edge = graph.counts[EDGES]
     for i in range(count):
         move = np.int64(state.moves[ply, i])
-        source, target = move >> 7, move & 127
-        if not is_safe(state, row, side, source, target):
+        if not is_safe(state, row, side, move >> 7, move & 127):
             continue
-        child = number_of(graph, key_after(state, row, source, target))
-        if child < 0:
-            push(state, row, side, source, target)
-            state.nodes += 1
-            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], 1 - defender)
+        known = graph.counts[NODES]
+        child = _child(state, buffers, graph, row, number, move, winner)
+        if child >= known and graph.nodes[child].status == OPEN:
             _settle_at_once(state, buffers, graph, row + 1, child, winner)
         edge = graph.counts[EDGES]
         graph.children[edge], graph.moves[edge] = child, move

@@ -104,14 +104,10 @@ def play(state, row, side, move):
 
 
 @part
-def _store_result(state, shared, row, depth, depends, bound, score, move):
-    """Store a node's score in the hash table; only its move if the score depends on earlier rows.
-
-    depends : int64; first row that the score depends on (`judging`); stored in `state.depends`
-    """
+def _store_result(state, shared, row, depth, bound, score, move):
+    """Store a node's score in the hash table; only its move if it depends on earlier rows."""
     ply = row - state.root
-    state.depends[ply] = depends
-    if depends >= row:
+    if state.depends[ply] >= row:
         entry.store(state, shared, row, ply, depth, bound, score, move)
     elif move != 0:
         entry.store_move(state, shared, row, move)
@@ -261,7 +257,8 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         bound, depends = entry.LOWER, state.depends[ply + 1]
         if state.boards[row, best_move & 127] == EMPTY:
             reward(state, row, ply, best_move, depth)
-    _store_result(state, shared, row, depth, depends, bound, best, best_move)
+    state.depends[ply] = depends
+    _store_result(state, shared, row, depth, bound, best, best_move)
     return best
 
 
