@@ -45,12 +45,11 @@ def converse(
     """
     protocol: EngineProtocol | None = None
     for line in lines:
-        command = line.strip() if line is not None else None
+        command = None if line is None else line.strip()
+        if protocol is None and command == "":
+            continue
         is_first = protocol is None
-        if protocol is None:
-            if command == "":
-                continue
-            protocol = (Ucci if command == "ucci" else Uci)(write, tuple(directories))
+        protocol = protocol or (Ucci if command == "ucci" else Uci)(write, tuple(directories))
         if command is None:
             protocol.refuse(f"a line of more than {MAX_LINE} bytes: ignored")
         elif not protocol.handle(command):
@@ -109,8 +108,7 @@ def run(directories: Iterable[Path]) -> None:
 def _end(error: OSError | None = None) -> None:
     """End the process at once, since other threads may be compiling kernels.
 
-    After an error, write its message and exit with its status. Without an error, or if the reader
-    of the output has gone, exit with status 0.
+    Exits with status 0 without an error, or if the reader of the output has gone.
     """
     if error is None or isinstance(error, BrokenPipeError):
         os._exit(failures.OK)

@@ -179,10 +179,9 @@ class EngineProtocol:
         )
 
     def _numbers(self, words: Sequence[str]) -> dict[str, int]:
-        """Parse the numeric arguments of a `go` command; return the numbers by name.
+        """Parse the numeric arguments of a `go` command; return the numbers by name, clamped.
 
-        Clamps numbers to the range from the least value in `NUMBERS` to `MAX_NUMBER`. Writes a note
-        for an argument without its number, and for an unknown word. `depth infinite` sets no depth.
+        Writes a note for an argument without its number, and for an unknown word.
         """
         found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):

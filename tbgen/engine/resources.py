@@ -75,9 +75,7 @@ class Resources:
     def _load(self) -> None:
         """Import numba; load or compile the kernels of the search, then those of its proofs.
 
-        Sets the event `_loaded` after the kernels of the search, and `_loaded_proofs` after those
-        of proofs. An error sets both events, and is reported to the user: there is then no
-        searcher, or one without proof-number search.
+        An error is reported to the user: there is then no searcher, or one without proofs.
         """
         try:
             from tbgen.engine.search.searcher import Searcher
@@ -168,8 +166,7 @@ class Resources:
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
         """Wait until the event `loaded` or `ended` is set; return the searcher if `loaded` is set.
 
-        Returns None otherwise, and if the search cannot be loaded. After `_WAITS_BEFORE_NOTE` waits
-        a note tells the user that the kernels are being compiled.
+        Returns None otherwise, and if the search cannot be loaded.
         """
         waits = 0
         while not loaded.wait(0.02) and not ended.is_set():
@@ -182,9 +179,8 @@ class Resources:
         """Apply the options and the open tables to the searcher.
 
         A hash table that does not fit into the available memory is halved, down to 1 MiB, until it
-        does; a note tells the user. So does a note if there are fewer threads than the option says:
-        at most one a core, and as many as the address space has room for. The searcher is cleared
-        after `forget`, and if the tables have changed. Raises the errors of `NumbaTables`.
+        does. There is at most one thread a core, and as many as the address space has room for.
+        Notes tell the user. Raises the errors of `NumbaTables`.
         """
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory

@@ -124,11 +124,7 @@ def _change_of(directory: Path) -> int:
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
-    """Return a note that the directories have no table of a rule set.
-
-    The note names what they have instead: a win-draw-loss file of the rule set, else the rule sets
-    of their tables, if any.
-    """
+    """Return a note that the directories have no table of a rule set, but others, if any."""
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
     if outcomes:

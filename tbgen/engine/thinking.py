@@ -226,9 +226,7 @@ class Thinker:
             self._on_answer(replace(answer, accepts_draw=accepts))
 
     def _decide(self, game: Game, options: Options, *, searches: bool) -> Answer:
-        """Return the answer for the game's last position.
-
-        If no move is legal, reports a mate at depth 0 and returns `Answer(None)`.
+        """Return the answer for the game's last position; a mate is reported at depth 0.
 
         searches : whether the position may be searched if the tables have no answer
         """
@@ -284,21 +282,15 @@ class Thinker:
         return last
 
     def _is_enough(self, found: Iteration) -> bool:
-        """Return whether the search ends after an iteration.
-
-        It ends if the engine mates within `Limits.mate` moves. With a time limit, and not while
-        pondering, it also ends once the soft time limit (`clock`) has passed, or if either side
-        mates in at most as many plies as the depth.
-        """
+        """Return whether the search ends after an iteration: by a mate, or by the soft limit."""
         limits, budget = self._limits, self._limits.budget()
         plies = scores.mate_plies(found.lines[0].score)
         if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:
             return True
         if budget is None or limits.ponder:
             return False
-        if plies is not None and abs(plies) <= found.depth:
-            return True
-        return time.monotonic() - self._clock_start > budget.soft
+        is_mate = plies is not None and abs(plies) <= found.depth
+        return is_mate or time.monotonic() - self._clock_start > budget.soft
 
     def _report(self, found: Iteration) -> None:
         self._on_report(found, time.monotonic() - self._search_start)
@@ -307,9 +299,8 @@ class Thinker:
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:
     """Return a legal move chosen without search, one of `only` unless that is None.
 
-    Returns None if there is no such move. A move that ends the game is preferred, else the move
-    with the largest gain. The gain is the value of the captured piece, minus that of the moved
-    piece if the opponent attacks the target.
+    Returns None if there is no such move. The choice is by the value of the captured piece, minus
+    that of the moved piece if the opponent attacks the target.
     """
 
     def gain(move: Move) -> int:

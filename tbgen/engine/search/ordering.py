@@ -60,8 +60,7 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Write the ranks of a ply's captures: most valuable victim first, then cheapest attacker.
 
-    A capture that loses material by static exchange evaluation ranks below all quiet moves. Only
-    captures by a piece dearer than the victim are tested; others cannot lose material.
+    Only captures by a piece dearer than the victim can lose material.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):

@@ -229,10 +229,9 @@ class Searcher:
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
         """Replace the moves of an even line by a move after which a win is easier to prove.
 
-        A line is even if its score is within +-`_EVEN_SCORE`. The root move with the smallest proof
-        number replaces the moves if a search to `depth` finds its score at most `_EVEN_SCORE` lower
-        than the line's. The line keeps its score. If the search is stopped meanwhile, the move that
-        was chosen last is used, if any.
+        It is the root move with the smallest proof number, if a search to `depth` finds its score
+        at most `_EVEN_SCORE` lower than the line's. The line keeps its score. If the search is
+        stopped meanwhile, the move that was chosen last is used, if any.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
@@ -321,11 +320,7 @@ class Searcher:
         return sorted(found, key=lambda line: -line.score)
 
     def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
-        """Search the root moves from index `first` on; return the best score.
-
-        The search is repeated with a wider aspiration window until the score is inside, or the
-        search is stopped.
-        """
+        """Search the root moves from index `first` on, by aspiration; return the best score."""
         state, expected = self._states[:1], self._expected.get(first)
         width, low, high = _WINDOW, -scores.INFINITE, scores.INFINITE
         if expected is not None and not scores.is_decided(expected):
@@ -342,7 +337,6 @@ class Searcher:
 
     @property
     def _shared(self) -> Shared:
-        """The hash table and the tables, shared by all threads."""
         return Shared(self._table, self._tables.buffers)
 
     def clear_stop(self) -> None:

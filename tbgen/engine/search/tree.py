@@ -52,8 +52,7 @@ def _store_pv(state, ply, move):
 def _begin_node(state, shared, row, side, beta):
     """Start a node; return its score by verdict or table, or `UNKNOWN` if it must be searched.
 
-    Clears the node's line, and sets `state.depends[ply]` (`judging`). Sets `state.stop` at the node
-    limit. Returns 0 once the search is stopped.
+    Returns 0 once the search is stopped, also by the node limit.
     """
     ply = row - state.root
     state.depends[ply] = CLEAN
