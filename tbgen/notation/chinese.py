@@ -37,8 +37,10 @@ _PIECES = {
 """Characters of the pieces in the order of `PieceType`, by (side, whether traditional)."""
 
 _DIRECTIONS = {False: "进退平", True: "進退平"}
+CHARACTERS = ("帅帥将將", "仕士", "相象", "车車俥", "马馬傌", "炮砲包", "兵卒")
+"""Characters of each `PieceType`, simplified or traditional, of either side."""
 _READ = str.maketrans(
-    "帅帥将將仕士相象车車俥马馬傌炮砲包兵卒" + "进進上退下平" + "後" + _NUMERALS,
+    "".join(CHARACTERS) + "进進上退下平" + "後" + _NUMERALS,
     "KKKKAAEERRRHHHCCCPP" + "+++--." + "后" + "123456789",
 )
 """Characters of moves, and the WXF letters, signs, 后 and digits that replace them in `split`."""

@@ -12,18 +12,18 @@ import re
 
 from tbgen.indexing import Army, Material, MaterialError
 from tbgen.indexing.errors import excerpt, require_text
-from tbgen.indexing.squares import LETTERS
-from tbgen.notation.chinese import is_chinese
+from tbgen.indexing.squares import LETTERS, PieceType
+from tbgen.notation.chinese import CHARACTERS, is_chinese
 
-ENGLISH = ("king", "advisor", "elephant", "rook", "knight", "cannon", "pawn")
+ENGLISH = tuple(kind.name.lower() for kind in PieceType)
 """English name of each `PieceType`, in their order."""
 
 LETTER_OF_CHARACTER = {
-    "车": "R", "俥": "R", "車": "R", "马": "N", "馬": "N", "傌": "N", "炮": "C", "砲": "C",
-    "包": "C", "兵": "P", "卒": "P", "士": "A", "仕": "A", "象": "B", "相": "B", "将": "K",
-    "將": "K", "帅": "K", "帥": "K",
-}  # fmt: skip
-"""Letter of each Chinese character for a piece, simplified or traditional, of either side."""
+    character: letter
+    for letter, characters in zip(LETTERS, CHARACTERS, strict=True)
+    for character in characters
+}
+"""Letter of each of `CHARACTERS`."""
 
 _LETTERS_READ = frozenset(f"{LETTERS}HGMEB")
 _WORDS = {
@@ -123,10 +123,7 @@ def read_attacker(words: str) -> Army | None:
 
 
 def _army(words: str) -> str | None:
-    """Return the letters of an army's pieces without its king, read from English words.
-
-    None if a word is unknown, or if no word is a piece.
-    """
+    """Return the letters of an army's pieces without its king, in English; None for other text."""
     found, count, pieces = "", 1, 0
     for word in re.findall(r"[^\s,]+", words):
         letter = _WORDS.get(word) or _WORDS.get(word.removesuffix("s"))
@@ -141,10 +138,7 @@ def _army(words: str) -> str | None:
 
 
 def _letters(words: str) -> str | None:
-    """Return the letters of an army's pieces without its king, read from Chinese text.
-
-    None if a character is unknown, or if there is no text.
-    """
+    """Return the letters of an army's pieces without its king, in Chinese; None for other text."""
     found = ""
     words = words.strip().translate(_PLAIN)
     for (advisors, elephants), name in DEFENDERS.items():
