@@ -84,8 +84,7 @@ def _safest_move(
     game : positions, oldest first; the last one is the current position
 
     An aim is reachable if it gives a rank to some move; if none is, the last one is used. Moves
-    without a rank come last, the least repeated first. Moves into a harmful repetition
-    (`_earlier_occurrences`) are avoided; if all lead into one, the least repeated is returned.
+    into a harmful repetition (`_earlier_occurrences`) are avoided.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -95,7 +94,7 @@ def _safest_move(
 
     def sort_key(choice: tuple[RootMove, Rank | None]) -> tuple[bool, Rank | int, object]:
         move, rank = choice
-        # Moves without rank are ordered by the occurrences of the position after them in the game.
+        # Moves without rank come last, the least repeated first.
         return rank is None, rank or game.count(move.after), move.sort_key
 
     ranked.sort(key=sort_key)
@@ -105,28 +104,21 @@ def _safest_move(
 def _least_punished(
     moves: Sequence[RootMove], game: Sequence[Position], root: ProbeResult
 ) -> RootMove:
-    """Return the first of `moves` that leads into no harmful repetition, else the least repeated.
-
-    The least repeated is the first with the fewest earlier occurrences (`_earlier_occurrences`).
-
-    game : positions, oldest first; the last one is the current position
-    root : value of the current position
-    """
-    least, best = None, moves[0]
-    trials = TrialMoves(game, root.rule_set)
+    """Return the first of `moves` with the fewest `_earlier_occurrences`; `game` as there."""
+    trials, found = TrialMoves(game, root.rule_set), []
     for move in moves:
-        punished = _earlier_occurrences(trials, game, move, root.outcome)
-        if least is None or punished < least:
-            least, best = punished, move
-        if not punished:
+        found.append(_earlier_occurrences(trials, game, move, root.outcome))
+        if not found[-1]:
             break
-    return best
+    return moves[found.index(min(found))]
 
 
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
     """Return the number of earlier occurrences of the position that a move harmfully repeats.
+
+    game : positions, oldest first; the last one is the current position
 
     A repetition is harmful to the side to move if the referee decides it for the opponent, or
     judges it a draw although `outcome`, the outcome of the current position, is a win. If the

@@ -102,10 +102,6 @@ class Rank(NamedTuple):
     edges: int
 
 
-SAFE = Rank(0, 0)
-"""Rank of a move without edges."""
-
-
 def solve(graph: Graph) -> dict[Node, Rank]:
     """Return the ranks of the nodes from which the own side succeeds against all replies.
 
@@ -133,8 +129,7 @@ def _reach_good(
     """Return the ranks of the nodes in `region` from which the own side can force an advance.
 
     An advance is a safe move, a good edge to a node in `region`, or any edge to a node in `ranked`,
-    the nodes whose ranks have fewer bad edges. Neutral edges in `region` may come before it. `bad`
-    is the number of bad edges in the returned ranks.
+    the nodes whose ranks have fewer than `bad` bad edges. Neutral edges may come before it.
     """
     inside = set(region)
     reached: dict[Node, Rank] = {}
@@ -161,7 +156,7 @@ def _reach_good(
 
 def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
     """Return the rank of a move by its worst edge; None if an edge leads to a node without rank."""
-    worst = SAFE
+    worst = Rank(0, 0)  # of a move without edges
     for edge in option.edges:
         rank = ranks.get(edge.next)
         if rank is None:
@@ -204,6 +199,7 @@ class Aim(Enum):
         return EdgeKind.GOOD if breaks or is_graver else EdgeKind.NEUTRAL
 
 
+@dataclass(frozen=True, slots=True)
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
@@ -211,20 +207,19 @@ class StreakGraph:
     positions of the graph are draws, too, or direct wins of the same order.
     """
 
-    def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
-        self._tables = tables
-        self._root = root
-        self._offences = offences
-        self._aim = aim
+    tables: Prober
+    root: ProbeResult
+    offences: Offences
+    aim: Aim
 
     def node(self, game: Sequence[Position]) -> Node:
         """Return the node for the last position of a game, in which the own side is to move."""
-        own = NO_VICTIMS if self._aim == Aim.IDLE else self._offences.streak(game)
+        own = NO_VICTIMS if self.aim == Aim.IDLE else self.offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
-        if not self._aim.depends_on_rival or move is None:
+        if not self.aim.depends_on_rival or move is None:
             return Node(game[-1], own)
-        threats = self._offences.threats(game[-2], move, game[-1])
-        return Node(game[-1], own, self._offences.streak(game[:-1]), threats)
+        threats = self.offences.threats(game[-2], move, game[-1])
+        return Node(game[-1], own, self.offences.streak(game[:-1]), threats)
 
     def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
         """Return the best moves in a game's last position (`equally_good`), each with its rank.
@@ -236,12 +231,12 @@ class StreakGraph:
         graph, ranks = self.explore(start)
         if not graph[start]:
             material = game[-1].material.name
-            raise MissingTableError(material, self._root.rule_set, self._tables.directories)
+            raise MissingTableError(material, self.root.rule_set, self.tables.directories)
         return [(option.move, rank_of(option, ranks)) for option in graph[start]]
 
     def options(self, node: Node) -> list[MoveOption]:
         """Return the options at a node: the best moves (`equally_good`), each with its edges."""
-        moves = equally_good(*self._tables.probe_with_moves(node.position))
+        moves = equally_good(*self.tables.probe_with_moves(node.position))
         return [MoveOption(move, tuple(self._edges(node, move))) for move in moves]
 
     def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
@@ -256,7 +251,7 @@ class StreakGraph:
         while layer and start not in ranks and len(graph) < MAX_NODES:
             layer = layer[: MAX_NODES - len(graph)]
             graph |= {node: self.options(node) for node in layer}
-            if not self._aim.depends_on_rival:
+            if not self.aim.depends_on_rival:
                 ranks = solve(graph)
             layer = _open_ends(graph, ranks, start)
         return graph, ranks or solve(graph)
@@ -268,9 +263,9 @@ class StreakGraph:
         gives up the value of the position. Unless the aim is `Aim.WIN`, there is also none for a
         move without threats, and for a reply after which the own streak is broken.
         """
-        offences, after = self._offences, move.after
+        offences, after = self.offences, move.after
         threats = offences.threats(node.position, move.move, after)
-        wins = self._aim == Aim.WIN
+        wins = self.aim == Aim.WIN
         if is_irreversible(node.position, move.move) or not (threats or wins):
             return
         rival, rival_breaks = NO_VICTIMS, False
@@ -283,17 +278,17 @@ class StreakGraph:
             own, breaks = extend_streak(victims_after(node.own, reply), offence)
             if is_irreversible(after, reply) or (breaks and not wins) or not self._keeps_value(now):
                 continue
-            if self._aim == Aim.IDLE:
+            if self.aim == Aim.IDLE:
                 own = NO_VICTIMS
-            kind = self._aim.kind(own, breaks, rival, rival_breaks)
-            answer = offences.threats(after, reply, now) if self._aim.depends_on_rival else None
+            kind = self.aim.kind(own, breaks, rival, rival_breaks)
+            answer = offences.threats(after, reply, now) if self.aim.depends_on_rival else None
             yield Edge(kind, Node(now, own, rival, answer))
 
     def _keeps_value(self, position: Position) -> bool:
         """Return whether a position has the value that all positions of the graph share."""
-        value = self._tables.probe(position)
-        if self._aim == Aim.WIN:
-            return is_direct_win(value) and value.order == self._root.order
+        value = self.tables.probe(position)
+        if self.aim == Aim.WIN:
+            return is_direct_win(value) and value.order == self.root.order
         return value.outcome == Outcome.DRAW
 
 

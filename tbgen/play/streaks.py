@@ -89,9 +89,8 @@ class Offences:
     def streak(self, game: Sequence[Position]) -> Victims:
         """Return the current streak of the side that is to move at the end of a game.
 
-        `game` is the positions, oldest first. The streak starts after the latest of these: an idle
-        move of that side, a capture or pawn's advance of either side, a gap (two successive
-        positions that no single move joins). It restarts where it is broken (`extend_streak`).
+        `game` is the positions, oldest first. Also a gap (two successive positions that no single
+        move joins) ends a streak.
         """
         offences: list[tuple[Victims, Move]] = []
         for number in range(len(game) - 1, 1, -2):
