@@ -59,10 +59,7 @@ They are in the paper's order. Red's points have the same columns, and row 9 - r
 
 
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
-    """List the sets of coordinate numbers where the pieces of one type may stand, from case 1 on.
-
-    The first is empty ("absent"). Then follow single squares and, for two pieces, pairs of squares.
-    """
+    """List the cases of one type of a side: none, single squares, and for two pieces pairs."""
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
         points = tuple(90 - point // 10 * 10 + point % 10 for point in points)

@@ -350,11 +350,9 @@ class Layout:
         return lead * (self.mids * self.inner_size) + within
 
     def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return mid * inner_size + inner, the part of a slot that the attackers determine.
+        """Return mid * inner_size + inner, int64 (n,): the part of a slot that attackers determine.
 
         attackers : int64 (n, attackers), their squares, in the order of `piece_codes`
-
-        The result is int64 (n,).
         """
         mid = np.zeros(len(attackers), np.int64)
         inner = attackers[:, -1] if self.inner is not None else None

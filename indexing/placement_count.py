@@ -85,10 +85,7 @@ def _count_ways(free: Counts, groups: Groups) -> int:
 
 @cache
 def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Count the placements of a side's defenders, by the `Counts` of the squares they occupy.
-
-    symmetric : whether only self-mirrored placements are counted
-    """
+    """Count a side's placements of defenders, or the symmetric ones, by the occupied squares."""
     return Counter(
         _count_squares(placement, symmetric)
         for rank, placement in enumerate(defenders.squares.tolist())
@@ -98,10 +95,7 @@ def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
 
 @cache
 def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Count the placements of both sides' defenders, by the `Counts` of the squares left free.
-
-    symmetric : whether only self-mirrored placements are counted
-    """
+    """Count both sides' placements of defenders, or the symmetric ones, by the free squares."""
     squares = _count_squares(range(SQUARES), symmetric)
     result: Counter[Counts] = Counter()
     for (own, own_count), (other, other_count) in product(
