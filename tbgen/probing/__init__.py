@@ -24,7 +24,6 @@ Parameters of kernels, unless a kernel says otherwise:
     squares : int (count,), squares of the pieces: 9 * rank + file
     count : int, number of pieces
     board : int (90,), piece codes by square, 0 for an empty square
-    boards : int (n, 90), such boards
     side : int, the side to move: 0 Red, 1 Black
     counts : int64, number of pieces of each code, four bits for each code (`kernels.count_of`)
     code : int, a piece code

@@ -214,10 +214,7 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Free a frame for a new block, and return its number; None if all frames are in `taken`.
-
-        The clock algorithm chooses a frame outside `taken`; a block in it becomes cold.
-        """
+        """Free a frame outside `taken` by the clock algorithm; return its number, None for none."""
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None

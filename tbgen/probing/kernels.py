@@ -148,20 +148,18 @@ def fill_hash(keys, numbers, entries):
 
 
 @part
-def find_number(keys, numbers, counts):
-    """Look up a material, given by its piece counts, in a hash table; return its number.
+def find_number(buffers, counts):
+    """Look up a material, given by its piece counts, in the hash table; return its number.
 
     It is twice the index of the file, plus 1 to exchange colours; or `ALL_DRAWN`, or `NOT_FOUND`.
-
-    keys, numbers : int64 (size,), the hash table
     """
     if counts & _ATTACKER_BITS == 0:
         return np.int64(ALL_DRAWN)
-    mask = len(keys) - 1
+    mask = len(buffers.keys) - 1
     at = hash_place(counts, mask)
-    while keys[at] != -1:
-        if keys[at] == counts:
-            return numbers[at]
+    while buffers.keys[at] != -1:
+        if buffers.keys[at] == counts:
+            return buffers.numbers[at]
         at = (at + 1) & mask
     return np.int64(NOT_FOUND)
 
@@ -209,13 +207,10 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return the result of `probe` for checked arguments; only kings and areas are checked here.
-
-    The caller has checked side, piece codes, their counts, and that no two squares are equal.
-    """
+    """Return the result of `probe`; only kings and areas are checked here."""
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
-    found = find_number(buffers.keys, buffers.numbers, counts)
+    found = find_number(buffers, counts)
     if found == ALL_DRAWN:
         return OK, 0
     if found == NOT_FOUND:
@@ -242,18 +237,18 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
     slot = slot_of_squares(listed, descriptor)
     if flip != 0:
         side = 1 - side
-    first_block = table[RED_BLOCKS + side]
-    if first_block < 0:
-        return OK, _score_of_code(-2 - first_block, table[WIDTH], table[SPAN])
-    map_start, map_end = table[RED_BLOCK_MAP + side], table[RED_BLOCK_MAP + side + 1]
-    number, index = block_of_slot(slot, buffers.descriptors[map_start:map_end])
-    block = first_block + number
-    frame = buffers.blocks[block]
-    if frame < -1:
-        return OK, _score_of_code(-2 - frame, table[WIDTH], table[SPAN])
+    block = table[RED_BLOCKS + side]
+    frame, index = block, np.int64(0)
+    if block >= 0:
+        map_start, map_end = table[RED_BLOCK_MAP + side], table[RED_BLOCK_MAP + side + 1]
+        number, index = block_of_slot(slot, buffers.descriptors[map_start:map_end])
+        block += number
+        frame = buffers.blocks[block]
     if frame == -1:
         buffers.wanted[block] = 1
         return COLD, 0
+    if frame < 0:  # one code for all slots of the side, or of the block
+        return OK, _score_of_code(-2 - frame, table[WIDTH], table[SPAN])
     if buffers.used[frame] == 0:
         buffers.used[frame] = 1
     code = _code_in_frame(buffers.frames[frame], index, table[WIDTH])

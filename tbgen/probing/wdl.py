@@ -122,10 +122,7 @@ def _tile_bytes(block_map: BlockMap) -> int:
 
 
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
-    """Decompress the outcomes with `side` to move into `out`, of `_side_bytes` bytes.
-
-    Each tile begins with a new byte.
-    """
+    """Decompress the outcomes with `side` to move into `out`; each tile begins with a new byte."""
     block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
     out[:] = 0  # the last tile may be shorter
@@ -173,8 +170,6 @@ def _word(side: int, kind: int, word: int) -> int:
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
     """Write each attacker's factors in the index of an outcome, for one side to move.
-
-    The last tile, which may be shorter, has factors of its own.
 
     row : inout, the file's row of `WdlBuffers.tables`
     """

@@ -115,7 +115,7 @@ def find_wdl(buffers: WdlBuffers, counts: Integer) -> int:
     Returns the parameter `found` of `probe_wdl_found`: a number, or `ALL_DRAWN` for a material
     without attackers, `NOT_FOUND` if there is no file.
     """
-    return find_number(buffers.keys, buffers.numbers, counts)
+    return find_number(buffers, counts)
 
 
 @part
