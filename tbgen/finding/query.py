@@ -151,10 +151,7 @@ class Query:
             )
 
     def _refuse_contradictions(self) -> None:
-        """Raise `InputError` for conditions that exclude each other in any table.
-
-        The message explains why, if just two conditions contradict each other.
-        """
+        """Raise `InputError` for conditions that exclude each other in any table."""
         drawn, lost = self.outcome == Outcome.DRAW, self.outcome == Outcome.LOSS
         won, loop = self.outcome == Outcome.WIN, self.offence is not None
         least, most = self.plies or ANY_NUMBER
@@ -241,10 +238,7 @@ def read_pieces(texts: Iterable[str] | str) -> tuple[tuple[int, int], ...]:
 
 
 def _letter(piece: str) -> str:
-    """Return the FEN letter of a piece written like `R`, `h` or `黑车`.
-
-    A letter of no piece is returned unchanged, and `?` for an unknown Chinese character.
-    """
+    """Return the FEN letter of a piece written like `R`, `h` or `黑车`; `?` for unknown Chinese."""
     letter = LETTER_OF_CHARACTER.get(piece[-1], "?") if len(piece) > 1 else piece
     return (letter.lower() if piece[0] == "黑" else letter).translate(LETTER_ALIASES)
 

@@ -28,11 +28,12 @@ from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
 from tbgen.indexing.errors import excerpt
-from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square
+from tbgen.indexing.groups import MIRROR
+from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.notation import parse_material, require_stronger_first
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
-from tbgen.probing.columns import TableColumns, columns_of_codes
+from tbgen.probing.columns import TableColumns, columns_of_codes, columns_of_slots
 from tbgen.probing.placements import squares_and_legality
 from tbgen.rules import in_check
 from tbgen.rules.board import MAX_MOVES
@@ -66,7 +67,7 @@ LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
 With less, a search might never have all blocks of a position at once, and never end.
 """
 
-_MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
+_MIRROR = MIRROR.astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +201,7 @@ class Search:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
-        """Return the sorted rows, up to the limit.
-
-        With a limit, at most twice that number of rows, and one part, are in memory.
-        """
+        """Return the sorted rows, up to the limit; rows beyond twice the limit are not kept."""
         kept = [self.nothing()]
         for part in self.unsorted():
             kept.append(part)
@@ -213,9 +211,7 @@ class Search:
 
     def nothing(self) -> TableColumns:
         """Return an empty result of this search: all its columns, without rows."""
-        empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
-        squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
-        nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
+        nothing = columns_of_slots(self._file, Side.RED, np.empty(0, np.int64))
         return nothing | {"length": np.empty(0, np.uint16)} if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
@@ -257,7 +253,7 @@ class Search:
     ) -> Iterator[tuple[Side, int, TableColumns]]:
         """Yield side, number of slots and rows (`_part`) of each chunk, searched in threads.
 
-        Resets `share` to 0. Calls `Tablebase.checkpoint`, which may raise to cancel the search.
+        Calls `Tablebase.checkpoint`, which may raise to cancel the search.
         """
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
@@ -273,10 +269,7 @@ class Search:
             yield side, slots, task.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> list[tuple[Side, range]]:
-        """Return chunks (side to move, range of slots), in random order if there is a seed.
-
-        Only positions that follow the position `after` (`Search`) are in chunks.
-        """
+        """Return chunks (side to move, range of slots), in random order if there is a seed."""
         slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:
             size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
