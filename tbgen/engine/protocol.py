@@ -96,20 +96,15 @@ class EngineProtocol:
         self.note(reason)
 
     def do_isready(self, words: Sequence[str]) -> None:
-        """Answer `readyok` once kernels and tables are ready, or cannot be used.
-
-        During a search nothing is prepared: `readyok` is written at once, or after the answer to an
-        earlier `isready` that still waits.
-        """
+        """Answer `readyok` once kernels and tables are ready (`Thinker.get_ready`)."""
         self.thinker.get_ready(replace(self.options), lambda: self.write("readyok"))
 
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        A running search keeps its options. The next search opens the tables again if the option
-        for directories or rules, or a directory itself, has changed. The buttons `Clear Hash` and
-        `newgame` let that search also clear the hash table and the counters for move ordering.
-        Raises `ValueError` for an invalid value.
+        A running search keeps its options. The next search opens changed tables again, and after
+        the buttons `Clear Hash` and `newgame` also clears the hash table and the counters for move
+        ordering. Raises `ValueError` for an invalid value.
         """
         words = list(words)
         if words[:1] == ["name"]:
@@ -123,10 +118,7 @@ class EngineProtocol:
             self.thinker.resources.find_tables()
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the current game from the words of a `position` command.
-
-        Raises `InputError` for invalid words. Until a valid `position`, `go` then gets no move.
-        """
+        """Set the current game from the words of a `position` command, or raise `InputError`."""
         self._refused = True
         self.game = Game.read(words, self.notation, self.game)
         self._refused = False

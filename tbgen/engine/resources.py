@@ -101,10 +101,7 @@ class Resources:
             self._searcher.stop()
 
     def forget(self) -> None:
-        """Let the next search clear the hash table and the counters for move ordering.
-
-        It also opens the tables again if a directory has changed (`find_tables`).
-        """
+        """Let the next search clear the hash table and the counters; calls `find_tables`."""
         self._forget = True
         self.find_tables()
 

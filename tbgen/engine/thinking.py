@@ -92,11 +92,10 @@ class Thinker:
         self._limits = Limits()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
-        """Start a thread that prepares the next search, and then calls `on_ready`.
+        """Start a thread that runs `Resources.get_ready`, and then calls `on_ready`.
 
-        The thread runs `Resources.get_ready`. A search that is begun meanwhile waits for the
-        thread. If a search is running, nothing is prepared: `on_ready` is called at once, or after
-        the thread of an earlier call.
+        If a search is running, nothing is prepared: `on_ready` is called at once, or after the
+        thread of an earlier call.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -180,10 +179,7 @@ class Thinker:
             self._preparing.join()
 
     def _start_clock(self) -> None:
-        """Start the clock now, and a timer that stops the search at the hard time limit.
-
-        There is no timer while pondering or without a time limit.
-        """
+        """Start the clock now, and a timer that stops the search at the hard time limit, if any."""
         self._clock_start = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()

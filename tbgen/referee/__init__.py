@@ -34,7 +34,6 @@ Parameters of kernels, unless a kernel says otherwise:
     draw_is_enough : bool, whether the answer may be "at least a draw"
     attackers, victims : int (PAIRS_ROOM,), out: squares of the chasing and the chased pieces
     scratch : tuple of two int (PAIRS_ROOM,), buffers for `attackers` and `victims`
-    mask : int, a set of ids, one bit each
     level_red, level_black : int, a level of offence
 """
 

@@ -52,10 +52,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
 
 def chinese_verdict(game: Game, *, occurrences: int = 2) -> Verdict:
-    """Return the verdict of `judge_chinese`, but `UNDECIDED` for mate and stalemate, in less time.
-
-    Only the plies of the loop are labelled.
-    """
+    """Return the verdict of `judge_chinese`, but `UNDECIDED` for mate and stalemate; faster."""
     start = record.find_span(game.boards, game.log, game.plies, occurrences)
     if start == record.NO_SPAN:
         return Verdict.UNDECIDED

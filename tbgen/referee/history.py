@@ -146,8 +146,7 @@ class History:
         """Return the verdict on the last position: `UNDECIDED` before `occurrences` occurrences.
 
         Mate and stalemate are not tested. With `draw_is_enough`, `DRAW` means at least a draw for
-        the side to move: if it commits no offence, the opponent's chases are not computed. This is
-        for a search whose beta is no higher than a draw (Tan & Watkinson Medina, section 5.2).
+        the side to move (`record.judge_record`).
         """
         found = _k_judge(
             self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,

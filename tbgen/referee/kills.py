@@ -107,8 +107,7 @@ class _Search:
     def _queue_next_reply(self, move: int) -> None:
         """Make the next reply to move number `move` the current one; skip those to won positions.
 
-        The position after the reply is added to the worklist, unless it has been searched. If no
-        reply is left, the position before the move is won.
+        If no reply is left, the position before the move is won.
         """
         origin, replies = self.origins[move], self.replies[move]
         while replies:

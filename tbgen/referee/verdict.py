@@ -155,10 +155,7 @@ def judge(
 
 
 def _first_position(position: Position | str) -> Position:
-    """Return a position, or that of a FEN: a `Diagram` if the FEN is no valid `Position`.
-
-    Raises `PositionError`.
-    """
+    """Return a position, or that of a FEN: a `Diagram` if the FEN is no valid `Position`."""
     if isinstance(position, Position):
         return position
     try:
@@ -205,10 +202,7 @@ def label_ply(game: Game, ply: int, pairs: Pairs) -> Ply:
 
 
 def judge_unrepeated(game: Game, plies: tuple[Ply, ...], occurrences: int) -> Judgement:
-    """Judge a game whose last position has occurred fewer than `occurrences` times.
-
-    A side to move without a legal move loses; anything else is undecided.
-    """
+    """Judge a game without repetition: mate and stalemate, else undecided."""
     verdict = Verdict.UNDECIDED
     times = f"{occurrences} times" if occurrences > 2 else "before"
     reason = f"the last position has not occurred {times}"

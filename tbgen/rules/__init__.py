@@ -15,7 +15,6 @@ Parameters of kernels, unless a kernel says otherwise:
     board : Board (90,), piece codes; a `MutableBoard` is changed to try a move and then restored
     side, by_side : int, 0 Red, 1 Black
     code : int, a piece code, or `EMPTY`
-    attacker_kind, victim_kind : int, a `PieceType`
     square, source, target, attacker, victim, king : int, a square, 0 to 89
     rank, file : int, 0 to 9 and 0 to 8 on the board
     sources, targets : Squares (MAX_MOVES,), out

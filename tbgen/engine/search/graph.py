@@ -171,8 +171,7 @@ def _stays(graph, number, inside):
     """Return whether a node satisfies the conditions of a perpetual check, given the set `inside`.
 
     The attacker needs one move into the set or to a won node. Every move of the defender must be
-    such a move. Checks need no test: `find_patterns` begins with nodes in which the attacker is to
-    move, in check, or the defender, not in check.
+    such a move. Checks need no test: `find_patterns` has excluded other nodes.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

@@ -38,9 +38,8 @@ def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict.
 
     Returns `UNKNOWN` without a repetition, or if the verdict is ignored (module's docstring).
-    Otherwise sets `state.depends[ply]` to the first row of the loop. If a draw causes a cutoff
-    (beta is at most `DRAW`) and the side to move commits no offence, returns a draw without
-    computing the opponent's chases (Tan & Watkinson Medina, section 5.2).
+    Otherwise sets `state.depends[ply]` to the first row of the loop. If beta is at most `DRAW`, a
+    draw is enough (`record.judge_record`).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:

@@ -157,8 +157,6 @@ def _expand(state, buffers, graph, row, number, winner):
 def _settle_all(state, graph, path, inside, recompute):
     """Mark all nodes as won or lost whose outcome follows from moves or perpetual checks.
 
-    Stops early once `state.stop` is set.
-
     recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes, the
         newest first, `_PASSES` times, without regard to the path: settled numbers due to loops
         count as 1

@@ -104,10 +104,7 @@ def mate_plies(score: int) -> int | None:
 
 
 def centipawns(score: int) -> int:
-    """Return the centipawns to report for a score outside the band of mates.
-
-    The centipawns never fall as the score rises.
-    """
+    """Return the centipawns to report, monotonic, for a score outside the band of mates."""
     size = abs(score)
     if size <= MAX_EVALUATION:  # estimates stay below decided scores
         shown = min(size, _SHOWN_VERDICT - 1_000)

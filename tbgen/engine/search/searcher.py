@@ -256,8 +256,7 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set up the records of all threads for a search; return them, an array (threads,).
 
-        All threads get the histories and the stop flag of the first one. All other fields are set
-        for this search, or cleared.
+        Of the first thread's former record, `_HISTORIES` and the stop flag are kept, for all.
         """
         state = self._states[:1]
         for name in STATE.names or ():
@@ -300,12 +299,10 @@ class Searcher:
                 task.result()
 
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
-        """Search to a depth once for each of `lines` lines; return the lines, best first.
+        """Search to a depth for `lines` lines; return them, best first; fewer after a stop.
 
         root_moves : int32 (n,), inout; the moves `source << 7 | target`; the first moves of the
-            lines are moved to the front
-
-        Each search leaves out the first moves of earlier lines. A stopped search may find fewer.
+            lines are moved to the front, and left out of the searches for later lines
         """
         state, found = self._states[:1], []
         for first in range(lines):

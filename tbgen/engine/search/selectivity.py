@@ -56,10 +56,7 @@ def is_improving(state, ply):
 
 @part
 def is_reverse_futile(state, ply, depth, beta):
-    """Return whether the estimate is so far above beta that it causes a cutoff (reverse futility).
-
-    Returns False if the depth is large or beta decided.
-    """
+    """Return whether the estimate exceeds beta by enough for a cutoff (reverse futility)."""
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta
     return depth <= _REVERSE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
@@ -69,8 +66,7 @@ def is_reverse_futile(state, ply, depth, beta):
 def is_razored(state, ply, depth, alpha):
     """Return whether the estimate is far below alpha at a small depth (razoring).
 
-    The caller then tries quiescence search (`tree.quiesce`). A score of at most alpha is the score
-    of the node; otherwise the node is searched to its depth.
+    A score of quiescence search of at most alpha is then the score of the node.
     """
     return (
         depth <= _RAZOR_DEPTH
@@ -82,11 +78,7 @@ def is_razored(state, ply, depth, alpha):
 
 @part
 def null_depth(state, row, side, depth, beta):
-    """Return the depth of the search after a null move (pass); -1 where none is tried.
-
-    A null move is tried if the depth is at least `_NULL_DEPTH`, the estimate is at least beta, beta
-    is not decided, and the side has at least `_LEAST_ATTACKERS` rooks, knights and cannons.
-    """
+    """Return the depth of the search after a null move (pass); -1 where none is tried."""
     estimate = state.estimate[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or estimate < beta:
         return -1
@@ -132,8 +124,6 @@ def is_late(state, row, depth, searched, best):
     """Return whether so many moves were searched that all others are pruned (late move pruning).
 
     True only at a small depth, and once only quiet moves and losing captures are left.
-
-    best : int64; best score so far; while it is a decided loss, no move is pruned
     """
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
@@ -150,8 +140,6 @@ def is_pruned(state, row, side, depth, searched, move, alpha, best):
 
     The depth must be small, and for a quiet move the estimate of the node far below alpha. Moves
     that may give check are never pruned.
-
-    best : int64; best score so far; while it is a decided loss, no move is pruned
     """
     ply = row - state.root
     estimate = state.estimate[ply]
