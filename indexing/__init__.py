@@ -49,16 +49,6 @@ from tbgen.indexing.position import START_FEN, Position, as_position
 from tbgen.indexing.squares import PieceType, Side
 
 __all__ = [
-    "START_FEN",
-    "Army",
-    "InputError",
-    "Material",
-    "MaterialError",
-    "Move",
-    "MoveTextError",
-    "PieceType",
-    "Position",
-    "PositionError",
-    "Side",
-    "as_position",
-]
+    "START_FEN", "Army", "InputError", "Material", "MaterialError", "Move", "MoveTextError",
+    "PieceType", "Position", "PositionError", "Side", "as_position",
+]  # fmt: skip

@@ -126,14 +126,12 @@ class BlockMap:
         self.layout = layout
         self.arrangement = arrangement
         self.block_slots = block_slots
-        self.lead_slots = layout.mids * layout.inner_size
-        """Number of slots per lead."""
+        self.lead_slots = layout.mids * layout.inner_size  # slots per lead
         self.tiles = -(-layout.leads // arrangement.tile_leads)  # number of tiles
         self.blocks_per_tile = -(-arrangement.tile_leads * self.lead_slots // block_slots)
         """Blocks of every tile except the last, which may have fewer."""
         last = -(-self._leads_in(self.tiles - 1) * self.lead_slots // block_slots)
-        self.blocks = (self.tiles - 1) * self.blocks_per_tile + last
-        """Number of blocks of one side."""
+        self.blocks = (self.tiles - 1) * self.blocks_per_tile + last  # of one side
 
     @cached_property
     def _order(self) -> NDArray[np.int64] | None:

@@ -44,16 +44,14 @@ class Resources:
         self._on_note = on_note
         self._tables = EngineTables()
         self._opening = threading.Lock()
-        self._tables_changed = False
-        """Whether the open tables differ from those that the searcher uses."""
+        self._tables_changed = False  # whether the searcher uses other tables than the open ones
         self._searcher: Searcher | None = None
         self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
         self._hash = 0
         """Option `hash` (MiB) of the hash table, which is smaller if memory was short; 0 before."""
         self._threads = 0
         """Option `threads` that the searcher uses, as far as it can; 0 before the first search."""
-        self._forget = False
-        """Whether the searcher is to be cleared before it is used again."""
+        self._forget = False  # whether the searcher is to be cleared before it is used again
 
     @property
     def tables(self) -> GameTablebase | None:

@@ -31,8 +31,7 @@ class EngineTables:
     """The tables set by the options; `tables` is None if none can be used."""
 
     def __init__(self) -> None:
-        self._named: tuple[tuple[Path, ...], str] = ((), "")
-        """Directories and rules of the last call of `use`."""
+        self._named: tuple[tuple[Path, ...], str] = ((), "")  # arguments of the last call of `use`
         self._changed: list[int] = []
         """Time of each directory's last change (`_change_of`) when tables were opened. Empty once a
         table was left out, so that the next test finds a change.
@@ -48,9 +47,8 @@ class EngineTables:
 
         rules : name of the rule set
 
-        Sets `tables`, `problems` and `is_current`. With the arguments of the last call, it keeps
-        the open tables if `is_current` was true, or if no directory has changed and no table was
-        left out.
+        Sets `tables`, `problems` and `is_current`. The module's docstring says when tables that are
+        open already are opened again.
         """
         named = directories, rules
         if named == self._named and self.is_current:

@@ -26,8 +26,7 @@ class Uci(EngineProtocol):
     NOTE, NO_MOVE = "info string", "bestmove (none)"
     CLOCKS = (("wtime", "winc"), ("btime", "binc"))
 
-    _cyclone = False
-    """True once the GUI has sent a command of the Cyclone dialect."""
+    _cyclone = False  # True once the GUI has sent a command of the Cyclone dialect
 
     @property
     def notation(self) -> str:

@@ -37,22 +37,8 @@ from tbgen.notation.positions import (
 )
 
 __all__ = [
-    "MOVE_NOTATIONS",
-    "POSITION_STYLES",
-    "GameText",
-    "PositionText",
-    "begins_with_moves",
-    "format_move",
-    "format_position",
-    "is_fairy",
-    "names_two_sides",
-    "parse_material",
-    "parse_move",
-    "parse_position",
-    "read_attacker",
-    "read_game",
-    "read_material",
-    "read_position",
-    "require_stronger_first",
-    "split_games",
-]
+    "MOVE_NOTATIONS", "POSITION_STYLES", "GameText", "PositionText", "begins_with_moves",
+    "format_move", "format_position", "is_fairy", "names_two_sides", "parse_material", "parse_move",
+    "parse_position", "read_attacker", "read_game", "read_material", "read_position",
+    "require_stronger_first", "split_games",
+]  # fmt: skip

@@ -107,28 +107,19 @@ class GameText(NamedTuple):
 class _Record:
     """The parts of one game's text, before its positions and moves are read."""
 
-    first: int = 0
-    """Index of the game's first character in the text."""
-    tags: dict[str, str] = field(default_factory=dict)
-    """Tags of PGN by name in upper case, parts of a DhtmlXQ board by name in lower case."""
-    malformed: str = ""
-    """Text of the first malformed tag; empty if there is none."""
-    fen: str = ""
-    """FEN in front of the moves, not in a tag; empty if there is none."""
-    inherits: bool = False
-    """True if `fen` is a copy from the game before (`split_games`)."""
-    words: list[str] = field(default_factory=list)
-    """Moves as text, and other text that is not passed over."""
-    numbers: dict[int, int] = field(default_factory=dict)
-    """Move numbers by number of moves before."""
+    first: int = 0  # index of the game's first character in the text
+    tags: dict[str, str] = field(default_factory=dict)  # upper case; lower case on a DhtmlXQ board
+    malformed: str = ""  # text of the first malformed tag; empty if there is none
+    fen: str = ""  # FEN in front of the moves, not in a tag; empty if there is none
+    inherits: bool = False  # whether `fen` is a copy from the game before (`split_games`)
+    words: list[str] = field(default_factory=list)  # moves, and other text that is not passed over
+    numbers: dict[int, int] = field(default_factory=dict)  # move numbers by number of moves before
     misnumbered: tuple[int, MoveTextError] | None = None
     """Number of moves before the first misplaced move number, and its error; None without one."""
     ellipses: set[int] = field(default_factory=set)
     """Keys of `numbers` whose number has an ellipsis, which a move of Black follows."""
-    stated: str = ""
-    """Result, as in `GameText`."""
-    ended: bool = False
-    """True if a result follows one or more moves."""
+    stated: str = ""  # result, as in `GameText`
+    ended: bool = False  # whether a result follows one or more moves
 
     def count(self, number: int, *, is_black: bool) -> None:
         """Record a move number; `is_black` if it has the ellipsis of a move of Black.

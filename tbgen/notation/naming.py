@@ -21,24 +21,18 @@ _DIAGONAL = (PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT)
 class Displacement(NamedTuple):
     """Second half of a move's text: the direction, and the distance or file."""
 
-    direction: str
-    """`+` ahead, `-` back, `.` sideways."""
-    number: int
-    """Points moved along the file; for sideways and diagonal moves the file reached."""
+    direction: str  # `+` ahead, `-` back, `.` sideways
+    number: int  # points moved along the file; for sideways and diagonal moves the file reached
 
 
 class RelativePlace(NamedTuple):
     """Place of a piece among its side's pieces of the same kind, which determines its name."""
 
     kind: PieceType
-    file: int
-    """Number of its file, 1..9 from its side's right."""
-    rank: int
-    """Number of the piece among those of its kind on the file; 1 is the most advanced."""
-    count_on_file: int
-    """Number of pieces of this kind and side on the file."""
-    crowded_files: int
-    """Number of files with two or more pieces of this kind and side."""
+    file: int  # number of its file, 1..9 from its side's right
+    rank: int  # number of the piece among those of its kind on the file; 1 is the most advanced
+    count_on_file: int  # number of pieces of this kind and side on the file
+    crowded_files: int  # number of files with two or more pieces of this kind and side
     serial: int
     """Number of the piece among those that are not alone on their file, from 1: file by file from
     the right, each file from the front. 0 if the piece is alone on its file.

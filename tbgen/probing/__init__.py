@@ -51,22 +51,7 @@ from tbgen.probing.wdl import WdlTables
 from tbgen.probing.wdl_kernels import WdlBuffers, find_wdl, probe_wdl, probe_wdl_found
 
 __all__ = [
-    "COLD",
-    "INVALID",
-    "MISSING",
-    "OK",
-    "Buffers",
-    "NumbaTables",
-    "WdlBuffers",
-    "WdlTables",
-    "find_wdl",
-    "is_legal_board",
-    "order_of",
-    "outcome_of",
-    "plies_of",
-    "probe",
-    "probe_board",
-    "probe_boards",
-    "probe_wdl",
-    "probe_wdl_found",
-]
+    "COLD", "INVALID", "MISSING", "OK", "Buffers", "NumbaTables", "WdlBuffers", "WdlTables",
+    "find_wdl", "is_legal_board", "order_of", "outcome_of", "plies_of", "probe", "probe_board",
+    "probe_boards", "probe_wdl", "probe_wdl_found",
+]  # fmt: skip

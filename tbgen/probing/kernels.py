@@ -92,11 +92,7 @@ class Buffers(NamedTuple):
 @kernel
 def outcome_of(score: Any) -> int:
     """Return the outcome of a score: 1 win, 0 draw, -1 loss."""
-    if score > 0:
-        return 1
-    if score < 0:
-        return -1
-    return 0
+    return (score > 0) - (score < 0)
 
 
 @kernel

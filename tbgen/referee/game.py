@@ -47,8 +47,7 @@ class Game:
         self.ids = [[-1] * SQUARES]
         self.log = [[0] * record.LOG_FIELDS]
         record.start_record(self.boards, self.ids, self.log, position.side)
-        self.scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
-        """Buffers of the scalar functions."""
+        self.scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM  # of scalar functions
         self.positions = [position]
         self._pairs: list[Pairs | None] = []
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from tbgen.indexing.squares import Side
 from tbgen.system.scalar import scalar
 
 Board = Sequence[int]
@@ -64,9 +63,7 @@ def is_in_palace(side: int, rank: int, file: int) -> bool:
 @scalar
 def is_own_half(side: int, rank: int) -> bool:
     """Return whether a rank lies on the side's own half of the board, before the river."""
-    if side == Side.RED:
-        return rank <= 4
-    return rank >= 5
+    return rank // 5 == side
 
 
 @scalar
