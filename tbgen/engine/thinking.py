@@ -208,8 +208,14 @@ class Thinker:
                 preparation.join(0.02)
             self._start_clock()
         is_ready = preparation is None or not preparation.is_alive()
+        self._search_start = time.monotonic()
         try:
-            answer = self._decide(game, options, searches=is_ready)
+            if is_terminal(game.position):
+                self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
+                answer = Answer(None)
+            else:
+                find = partial(self._answer, game, options, is_ready)
+                answer = self.resources.with_tables(options, find)
         except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
             answer = Answer(_move_without_search(game.position, self._limits.only))
@@ -221,19 +227,11 @@ class Thinker:
             accepts = answer.accepts_draw and self._limits.draw_offered
             self._on_answer(replace(answer, accepts_draw=accepts))
 
-    def _decide(self, game: Game, options: Options, *, searches: bool) -> Answer:
-        """Return the answer for the game's last position; a mate is reported at depth 0.
+    def _answer(self, game: Game, options: Options, searches: bool) -> Answer:
+        """Return the answer of the tables, else of the search, else a move without search.
 
         searches : whether the position may be searched if the tables have no answer
         """
-        self._search_start = time.monotonic()
-        if is_terminal(game.position):
-            self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
-            return Answer(None)
-        return self.resources.with_tables(options, partial(self._answer, game, options, searches))
-
-    def _answer(self, game: Game, options: Options, searches: bool) -> Answer:
-        """Return the answer of the tables, else of the search, else a move without search."""
         tables = self.resources.tables
         if tables is not None:
             found = probe_lines(
