@@ -240,7 +240,10 @@ class Search:
                 if arrays is not None and self.query.study:
                     if side not in studies:
                         studies[side] = self._studies(arrays, side, pool)
-                    part = _studies_of(part, *studies[side])
+                    won, lengths = studies[side]
+                    at = np.searchsorted(won, part["slot"])
+                    there = at < np.searchsorted(won, part["slot"], "right")
+                    part = part.take(there) | {"length": lengths[at[there]].astype(np.uint16)}
                 if self.query.offence is not None:
                     # In a direct win by check the side to move is in check, by chase never.
                     checked = np.array([in_check(each) for each in part.positions()], np.bool_)
@@ -364,15 +367,6 @@ class Search:
         for code, square in self.query.pieces:
             there &= (squares[:, codes == code] == square).any(axis=1)
         return there
-
-
-def _studies_of(
-    part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
-) -> TableColumns:
-    """Return the rows of `part` that are studies (`Search._studies`), with the column `length`."""
-    at, behind = (np.searchsorted(slots, part["slot"], side) for side in ("left", "right"))
-    there = at < behind
-    return part.take(there) | {"length": lengths[at[there]].astype(np.uint16)}
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
