@@ -22,6 +22,7 @@ from pathlib import Path
 
 from tbgen import __version__
 from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.rules.positions import check_legal
 from tbgen.scheduling.queue import Job, Start
 from tbgen.tables import (
     Metric,
@@ -224,10 +225,12 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
 def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
     """Return the code that a table stores for the position of a FEN.
 
-    None if the FEN is invalid, has another side to move than `side`, or another material.
+    None if the position is invalid or illegal, has another side to move than `side`, or another
+    material.
     """
     try:
         position = Position.from_fen(fen)
+        check_legal(position)
     except InputError:
         return None
     if position.side != side or position.armies != file.layout.armies:

@@ -227,8 +227,10 @@ def test_a_wrong_longest_position(tables, fen):
         lambda entry: replace(entry, value=entry.value + 2),
         lambda entry: replace(entry, order=7),
         lambda entry: replace(entry, order=7, fen=entry.fen.replace(" w", " b")),
+        # Its slot has the code of a longest win, but the kings face each other.
+        lambda entry: replace(entry, fen="9/9/3k5/9/9/9/9/9/9/1R1K5 w - - 0 1"),
     ],
-    ids=["value", "order", "order-and-side"],
+    ids=["value", "order", "order-and-side", "illegal"],
 )
 def test_a_wrong_entry_of_a_longest_position(tables, wrong):
     write(tables, "KRK", longest=wrong)
