@@ -34,7 +34,14 @@ from tbgen.tables.blocks import BlockError, Codes, NumbersOf
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.files import open_to_read
-from tbgen.tables.header import BLOCK_ENTRY_BYTES, HEADER_BYTES, MAX_METADATA, Header, Spec
+from tbgen.tables.header import (
+    BLOCK_ENTRY_BYTES,
+    HEADER_BYTES,
+    MAX_METADATA,
+    Header,
+    Spec,
+    with_checksum,
+)
 from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import AnyBlock, BlockCodec
 from tbgen.tables.statistics import FileStatistics
@@ -109,7 +116,7 @@ class BlockFile(Generic[Spec]):
         if name not in (None, stored):
             raise CorruptTableError(self.path, f"the file holds {stored}, not what its name says")
         table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
-        if self.header.pack(table) != raw:
+        if with_checksum(raw, table) != raw:
             raise CorruptTableError(self.path, "the checksum of the header is wrong")
         self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)  # length and checksum
         lengths = self._entries[:, 0].astype(np.int64)

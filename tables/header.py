@@ -146,6 +146,12 @@ class WdlSpec(_Spec):
 Spec = TypeVar("Spec", TableSpec, WdlSpec)
 
 
+def with_checksum(header: bytes, block_table: bytes) -> bytes:
+    """Return a header whose last four bytes are the checksum of the others and of a block table."""
+    packed = header[:_CHECKSUM_AT]
+    return packed + zlib.crc32(block_table, zlib.crc32(packed)).to_bytes(4, "little")
+
+
 @dataclass(frozen=True)
 class Header(Generic[Spec]):
     """Header of one file. Pairs have Red's entry first, then Black's. Lengths are in bytes.
@@ -195,8 +201,8 @@ class Header(Generic[Spec]):
             name.material.name.encode("ascii"), red.tile_leads,
             red.by_black, bytes(red.axes).ljust(MAX_AXES, NO_AXIS),
             black.by_black, bytes(black.axes).ljust(MAX_AXES, NO_AXIS), 0,
-        )[:_CHECKSUM_AT]  # fmt: skip
-        return packed + zlib.crc32(block_table, zlib.crc32(packed)).to_bytes(4, "little")
+        )  # fmt: skip
+        return with_checksum(packed, block_table)
 
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
         """Return 16 bytes that identify a file's contents, however compressed (docs/format.md).

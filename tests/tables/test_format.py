@@ -85,6 +85,17 @@ def test_an_unknown_rule_set_is_no_damage(tmp_path: Path) -> None:
         TableFile(path)
 
 
+def test_byte_13_is_ignored(tmp_path: Path) -> None:
+    spec = spec_of("KPK")
+    planes = random_planes(spec, 4)
+    path = write(tmp_path, spec, planes)
+    data = bytearray(path.read_bytes())
+    data[13] = 9
+    path.write_bytes(with_valid_checksum(bytes(data)))
+    with TableFile(path) as file:
+        assert np.array_equal(file.plane(Side.RED)[planes[0] != 0], planes[0][planes[0] != 0])
+
+
 def test_the_digest_is_the_documented_one(tmp_path: Path) -> None:
     spec = spec_of("KPK")
     red, black = random_planes(spec, 4)
