@@ -113,11 +113,11 @@ def amalgamation() -> Path:
     return once("amalgamation", build)
 
 
-def make(*arguments: str) -> None:
-    """Run the Makefile of contrib/, with warnings as errors."""
+def make(*arguments: str, umask: int = -1) -> None:
+    """Run the Makefile of contrib/, with warnings as errors; `umask` -1 is that of this process."""
     strict = f"STRICT={' '.join(STRICT)}"
     command = ["make", "-s", "-C", str(CONTRIB), strict, *arguments]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True, umask=umask)
     assert result.returncode == 0, result.stderr
 
 

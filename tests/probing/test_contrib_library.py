@@ -108,6 +108,19 @@ def test_a_library_with_its_own_decoder_needs_no_zstd(tmp_path: Path) -> None:
 
 
 @needs_cxx
+def test_a_second_installation_spares_running_programs(tmp_path: Path) -> None:
+    """An installed library is replaced, not overwritten; whatever the umask, all may read it."""
+    installation = ["install", f"OUT={cprograms.library()}", f"PREFIX={tmp_path / 'all'}"]
+    cprograms.make(*installation, umask=0o077)
+    with (tmp_path / "all" / "lib" / "libxqprobe.so").open("rb") as mapped:
+        cprograms.make(*installation, umask=0o077)
+        assert os.fstat(mapped.fileno()).st_nlink == 0
+    for path in (tmp_path / "all", *(tmp_path / "all").rglob("*")):
+        runs = path.is_dir() or ".so" in path.name
+        assert path.stat().st_mode & 0o777 == (0o755 if runs else 0o644), path
+
+
+@needs_cxx
 def test_a_prefix_with_a_space_is_refused(tmp_path: Path) -> None:
     """Nothing is installed beside the folder that was meant."""
     prefix = tmp_path / "own programs"
