@@ -314,7 +314,7 @@ typedef enum { IDLE, ATTACK, CHECK } xq_offence;
 static xq_offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
     uint8_t taken = make_step(board, s), before[SQUARES];
-    xq_offences offences = xq_internal_offences(rules);
+    xq_offences offences = xqinternal_offences(rules);
     xq_offence found = IDLE;
     if (offences.checks && in_check(board, 1 - side))
         found = CHECK;
@@ -468,7 +468,7 @@ static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq
 static int set_board(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                      int side, uint8_t *board)
 {
-    int status = xq_internal_placement(reader, pieces, squares, count, side);
+    int status = xqinternal_placement(reader, pieces, squares, count, side);
     if (status != XQ_OK)
         return status;
     memset(board, 0, SQUARES);
@@ -735,7 +735,7 @@ static int filter(xq_reader *reader, const xq_record *game, xq_value *value, xq_
     /* A copy, since moves are tried on it, while the record is compared with the results. */
     uint8_t board[SQUARES], keep[XQ_MAX_MOVES];
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
-    xq_quest q = {reader, xq_internal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
+    xq_quest q = {reader, xqinternal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
     size_t kept = 0, all = 0, best = 0;
     int status = rank_moves(reader, board, game->side, &q.root, moves, &all);
     if (status != XQ_OK)
@@ -830,7 +830,7 @@ static int is_safe(const xq_outlook *o, xq_step s)
 {
     if (o->wdl > 0)
         return is_irreversible(o->board, s);
-    return is_idle(o->board, o->game->side, s, xq_internal_rules(o->reader));
+    return is_idle(o->board, o->game->side, s, xqinternal_rules(o->reader));
 }
 
 /* Return whether a move, `plies` plies after the end of the game, keeps the outcome without repetition; or
@@ -883,7 +883,7 @@ static int goes_on_after(xq_outlook *o, xq_step s, size_t plies, int depth)
 static int cost_of(const xq_outlook *o, xq_step s)
 {
     int repeated = occurrences_after(o->game, o->board, s);
-    int found = (int)offence_of(o->board, o->game->side, s, xq_internal_rules(o->reader));
+    int found = (int)offence_of(o->board, o->game->side, s, xqinternal_rules(o->reader));
     if (repeated == 0 && found == IDLE)
         return 0;
     return (repeated > 0 ? repeated : 1) * (CHECK + 1) + found;

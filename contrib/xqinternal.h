@@ -27,11 +27,11 @@ static inline xq_value make_value(int wdl, uint32_t order, uint32_t plies, xq_me
 
 /* Check the arguments that describe a position, without reading a table: XQ_OK, also without a table of
  * its material, XQ_ERR_POSITION or XQ_ERR_ARGUMENT. Legality is not checked. */
-int xq_internal_placement(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
-                          size_t count, int side);
+int xqinternal_placement(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+                         size_t count, int side);
 
 /* The rule set of a reader's tables. */
-xq_rules xq_internal_rules(const xq_reader *reader);
+xq_rules xqinternal_rules(const xq_reader *reader);
 
 /* Offences under a rule set. */
 typedef struct xq_offences {
@@ -40,7 +40,7 @@ typedef struct xq_offences {
     uint64_t chases;
 } xq_offences;
 
-xq_offences xq_internal_offences(xq_rules rules);
+xq_offences xqinternal_offences(xq_rules rules);
 
 /* Bits of xq_offences.chases; points are those of docs/referee.md, section 2. */
 enum {

@@ -2093,8 +2093,8 @@ void xq_prefetch(const xq_reader *reader, const xq_material *m, const uint8_t *p
     TOUCH(t->held[side] + (tile * t->map[side].tile_slots + place) / OUTCOMES_PER_BYTE);
 }
 
-int xq_internal_placement(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
-                          size_t count, int side)
+int xqinternal_placement(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+                         size_t count, int side)
 {
     const xq_material *m;
     xq_digits d;
@@ -2104,6 +2104,6 @@ int xq_internal_placement(const xq_reader *reader, const uint8_t *pieces, const 
     return status == XQ_ERR_MISSING ? XQ_OK : status;
 }
 
-xq_rules xq_internal_rules(const xq_reader *reader) { return reader->set->rules; }
+xq_rules xqinternal_rules(const xq_reader *reader) { return reader->set->rules; }
 
-xq_offences xq_internal_offences(xq_rules rules) { return RULES[rules].offences; }
+xq_offences xqinternal_offences(xq_rules rules) { return RULES[rules].offences; }

@@ -29,7 +29,7 @@ extern "C" {
 #define XQ_VERSION_MINOR 2
 #define XQ_VERSION_PATCH 0
 
-/* The library exports only what follows. */
+/* The shared library exports only what follows. */
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests.helpers.cprograms import CONTRIB, STRICT, answers_of, needs_c, needs_
 from tests.helpers.debian import source_of
 from tests.helpers.paths import ROOT
 from tests.helpers.strategies import random_position
+from tests.probing.test_contrib_library import declared
 
 MINGW = "x86_64-w64-mingw32-gcc"
 PROBES = ROOT / "tests" / "probing" / "windows_probes.c"
@@ -68,6 +70,10 @@ def test_the_makefile_builds_for_windows(tmp_path: Path) -> None:
     )
     assert [path.read_bytes()[:2] for path in made] == [b"MZ", b"!<", b"MZ"]
     assert (tmp_path / "libxqprobe.dll.a").exists()
+    command = [MINGW.replace("gcc", "objdump"), "-p", str(made[0])]
+    contents = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = re.split(r"\[Ordinal/Name Pointer\].*", contents)[1].partition("\n\n")[0]
+    assert set(re.findall(r"\w+$", names, re.MULTILINE)) == declared()
 
 
 needs_wine = pytest.mark.skipif(shutil.which("wine") is None, reason="wine is not installed")
