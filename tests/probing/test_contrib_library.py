@@ -9,6 +9,8 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tbgen.indexing import Position
 from tbgen.play.tablebase import open_tablebase
 from tests.helpers import cprograms
@@ -135,14 +137,21 @@ def test_a_second_installation_spares_running_programs(tmp_path: Path) -> None:
 
 
 @needs_cxx
-def test_a_prefix_with_a_space_is_refused(tmp_path: Path) -> None:
-    """Nothing is installed beside the folder that was meant."""
-    prefix = tmp_path / "own programs"
-    command = ["make", "-C", str(CONTRIB), f"OUT={cprograms.library()}", "install"]
-    result = subprocess.run([*command, f"PREFIX={prefix}"], capture_output=True, text=True)
-    assert f"DESTDIR and PREFIX must be paths without spaces: {prefix}" in result.stderr
+@pytest.mark.parametrize(
+    ("variable", "wrong"),
+    [
+        ("PREFIX=/own programs", "DESTDIR and PREFIX must be paths without spaces"),
+        ("PREFIX=local", "PREFIX must be an absolute path: local"),
+        ("DECODER=my zstd.c", "DECODER must be a path without spaces: my zstd.c"),
+    ],
+)
+def test_unusable_paths_are_refused(tmp_path: Path, variable: str, wrong: str) -> None:
+    """Nothing is made, nor installed beside the folder that was meant."""
+    command = ["make", "-C", str(CONTRIB), "install", f"OUT={cprograms.library()}", variable]
+    command.append(f"DESTDIR={tmp_path}/")
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert wrong in result.stderr
     assert list(tmp_path.iterdir()) == []
-    assert not (CONTRIB / "programs").exists()
 
 
 @needs_cxx
