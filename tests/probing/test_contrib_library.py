@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,18 @@ def test_unusable_paths_are_refused(tmp_path: Path, variable: str, wrong: str) -
     result = subprocess.run(command, capture_output=True, text=True)
     assert wrong in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@needs_cxx
+def test_what_make_leaves_in_the_source_is_no_source() -> None:
+    """git ignores it, and the source distribution excludes it."""
+    (line,) = re.findall(r"^exclude (.*)$", (ROOT / "MANIFEST.in").read_text(), re.MULTILINE)
+    excluded = line.split()
+    ignored = re.findall("^/(contrib.*)$", (ROOT / ".gitignore").read_text(), re.MULTILINE)
+    assert ignored == excluded
+    for_windows = ["xqprobe.dll", "libxqprobe.dll.a", "example.exe", "example_cpp.exe"]
+    for name in [*for_windows, *(path.name for path in cprograms.library().iterdir())]:
+        assert any(fnmatch(f"contrib/{name}", pattern) for pattern in excluded), name
 
 
 @needs_cxx
