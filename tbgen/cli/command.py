@@ -130,6 +130,13 @@ class _Reporting(click.Command):
             return status
         sys.exit(status if isinstance(status, int) else failures.OK)
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the description, a docstring; overrides click's method."""
+        super().format_help_text(ctx, formatter)
+        if sys.flags.optimize > 1:
+            formatter.write_paragraph()
+            formatter.write_text("Python's -OO, or PYTHONOPTIMIZE=2, removed text from this help.")
+
 
 class Group(_Reporting, click.Group):
     """Class of the click group `tbgen`."""

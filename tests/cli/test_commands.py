@@ -88,6 +88,13 @@ def test_help_and_version(run: Any) -> None:
     assert run("nonsense").exit_code == 2
 
 
+@pytest.mark.parametrize("command", [(), ("probe",), ("build",)])
+def test_help_without_docstrings_names_the_reason(command: tuple[str, ...]) -> None:
+    words = [sys.executable, "-OO", "-m", "tbgen", *command, "--help"]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert "\nPython's -OO, or PYTHONOPTIMIZE=2, removed text from this help.\n" in shown.stdout
+
+
 def imported_by(arguments: tuple[str, ...], tables: Path) -> set[str]:
     """Return the names of the modules that a command, run in a new process, has imported."""
     code = (

@@ -92,10 +92,14 @@ COMMANDS = {
     "index": ("index", "--no-values"),
     "diagram": ("diagram", KRK),
     "judge": ("judge", KRK, "a0a1", "--json"),
+    "help": ("probe", "--help"),
 }
 _WITHOUT_TABLES = ("diagram", "judge")
-_SAY_WHERE = ("build", "verify", "index")
-"""Commands whose output is not compared between places, since it contains times or paths."""
+_SAY_WHERE = ("build", "verify", "index", "help")
+"""Commands whose output is not compared between places.
+
+It contains times or paths, or depends on the terminal and on docstrings.
+"""
 
 
 def places(tally: Tally, budget: Budget, seed: int) -> None:
