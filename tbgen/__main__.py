@@ -36,6 +36,11 @@ def main() -> None:
         atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
     try:
         take_signals()
+        if not os.path.exists(__file__):
+            from tbgen.answers.failures import BAD_INPUT
+
+            print("error: tbgen cannot run from a zip file: unpack or install it", file=sys.stderr)
+            sys.exit(BAD_INPUT)
         from tbgen.compiling import ignore_environment
 
         ignore_environment()

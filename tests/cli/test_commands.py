@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner, Result
@@ -20,6 +21,7 @@ from tbgen.indexing import Position
 from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import POSITION_STYLES, format_position, parse_move
 from tests.helpers.strategies import random_position
+from tests.house.test_packaging import packages
 
 MATE_IN_ONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 MATED = "3k5/9/9/9/9/9/9/9/9/3RK4 b"
@@ -93,6 +95,19 @@ def test_help_without_docstrings_names_the_reason(command: tuple[str, ...]) -> N
     words = [sys.executable, "-OO", "-m", "tbgen", *command, "--help"]
     shown = subprocess.run(words, capture_output=True, text=True, check=True)
     assert "\nPython's -OO, or PYTHONOPTIMIZE=2, removed text from this help.\n" in shown.stdout
+
+
+def test_a_zip_file_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "program.zip"
+    with ZipFile(archive, "w") as zipped:
+        for name, folder in packages().items():
+            for path in folder.glob("*.py"):
+                zipped.write(path, f"{name.replace('.', '/')}/{path.name}")
+    words = [sys.executable, "-P", "-m", "tbgen", "--version"]
+    environment = {**os.environ, "PYTHONPATH": str(archive)}
+    shown = subprocess.run(words, capture_output=True, text=True, env=environment)
+    assert shown.stderr == "error: tbgen cannot run from a zip file: unpack or install it\n"
+    assert shown.returncode == 2
 
 
 def imported_by(arguments: tuple[str, ...], tables: Path) -> set[str]:
