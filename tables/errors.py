@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tbgen.system.units import counted
 from tbgen.tables.names import DEFAULT_TABLES
 from tbgen.tables.rule_sets import UNKNOWN_RULES, RuleSet
 
@@ -61,7 +62,7 @@ class MissingTableError(TablebaseError, KeyError):
         if rule_set.rules is not None:
             under = f" under the rules '{rule_set.rules}'"
         if rule_set.orders:
-            under += f" with at most {rule_set.orders} orders"
+            under += f" with at most {counted(rule_set.orders, 'order')}"
         names, found = map(str, directories), material.replace(" ", ", ")
         where = f" in {' or '.join(names)}" if directories else ""
         self.message = f"there is no {what} of {found}{under}"

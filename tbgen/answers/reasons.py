@@ -111,7 +111,7 @@ class Words:
 
     def plies(self, plies: int) -> str:
         """Return a number with its unit, such as `9 plies`."""
-        return f"{plies} {'ply' if plies == 1 else 'plies'}"
+        return counted(plies, "ply", "plies")
 
     def distance(self, plies: int) -> str:
         """Return a distance, such as `9 plies (5 moves)`: the moves are those of the winner."""

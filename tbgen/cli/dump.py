@@ -13,6 +13,7 @@ import click
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.notation import parse_material
+from tbgen.system.units import counted
 
 # Numba and the tables package are imported when a table is dumped.
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def dump(
     if as_json:
         show_json(described | {"out": str(out)})
     else:
-        click.echo(f"{rows:,} positions of {wanted} in {out}", err=True)
+        click.echo(f"{counted(rows, 'position')} of {wanted} in {out}", err=True)
 
 
 def _format_of(out: Path | None) -> str:

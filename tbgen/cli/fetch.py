@@ -14,7 +14,7 @@ from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
-from tbgen.system.units import format_bytes
+from tbgen.system.units import counted, format_bytes
 from tbgen.tables.rule_sets import RuleSet
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def fetch(
                     line.print(f"hint: {failure.hint}")
     except KeyboardInterrupt:
         present = len(answer["fetched"]) + len(answer["present"])
-        kept = f"{present} of {len(chosen)} files are complete; the same command resumes within"
-        raise KeyboardInterrupt(f"{kept} the next one") from None
+        kept = f"{present} of {counted(len(chosen), 'file')} complete"
+        raise KeyboardInterrupt(f"{kept}; the same command resumes within the next one") from None
     answer["missing"] = missing
     if missing:
         names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")

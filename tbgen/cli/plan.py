@@ -90,7 +90,7 @@ def _show(entries: list[dict[str, Any]], total: Totals) -> None:
         click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
                    f"{format_bytes(entry['memory_bytes']):>9}  "
                    f"{format_bytes(entry['disk_bytes']):>9}  {time:>8}")  # fmt: skip
-    click.echo(f"{total.tables} of {len(entries)} tables to build, {total}")
+    click.echo(f"{total.tables} of {counted(len(entries), 'table')} to build, {total}")
 
 
 def _show_forecast(forecast: WorkerForecast) -> None:
@@ -104,5 +104,5 @@ def _show_forecast(forecast: WorkerForecast) -> None:
         limit = "more than that"
         if each.memory_bytes is not None:
             limit = f"at most {format_bytes(each.memory_bytes)}"
-        click.echo(f"  of memory {limit:>18}: {each.tables:5} tables, "
+        click.echo(f"  of memory {limit:>18}: {counted(each.tables, 'table'):>12}, "
                    f"{format_duration(each.seconds):>6} of one worker")  # fmt: skip

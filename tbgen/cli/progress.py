@@ -86,7 +86,7 @@ class SetProgress(LiveLine, Progress, Observer):
         if order or plies:
             text += f", order {order}"
         if plies:
-            text += f", ply {plies}, {self._settled:,} positions settled"
+            text += f", ply {plies}, {counted(self._settled, 'position')} settled"
         self._show_at_intervals(text)
 
     def note(self, text: str) -> None:

@@ -32,7 +32,7 @@ COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 def title(name: TableName) -> str:
     """Return a table's title: `KRKN (wxf without minor chases, at most 2 orders, dtm)`."""
     option = "" if name.rule_set.minor_chases else " without minor chases"
-    limit = f", at most {name.orders} orders" if name.orders else ""
+    limit = f", at most {counted(name.orders, 'order')}" if name.orders else ""
     return f"{name.material} ({name.rules}{option}{limit}, {name.metric})"
 
 
@@ -41,21 +41,22 @@ def show_report(name: TableName, report: VerifyReport, status: ProofStatus | Non
     show_verdict(name, report)
     for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
         click.echo(
-            f"  {side + ' to move':14}{totals.positions:,}: {totals.wins:,} wins, "
-            f"{totals.draws:,} draws, {totals.losses:,} losses; {totals.rule_decided:,} by rules, "
-            f"{totals.direct:,} of them direct wins ({totals.direct_checks:,} by perpetual check, "
+            f"  {side + ' to move':14}{totals.positions:,}: {counted(totals.wins, 'win')}, "
+            f"{counted(totals.draws, 'draw')}, {counted(totals.losses, 'loss', 'losses')}; "
+            f"{totals.rule_decided:,} by rules, {counted(totals.direct, 'direct win')} among them "
+            f"({totals.direct_checks:,} by perpetual check, "
             f"{totals.direct_chases:,} by perpetual chase)"
         )
     if report.rules != "none":
         click.echo(
-            f"  {'patterns':14}{report.orders_examined} orders searched, "
-            f"{report.offenders_examined:,} possible checkers, "
-            f"{report.chasers_examined:,} possible chasers"
+            f"  {'patterns':14}{counted(report.orders_examined, 'order')} searched, "
+            f"{counted(report.offenders_examined, 'possible checker')}, "
+            f"{counted(report.chasers_examined, 'possible chaser')}"
         )
     if report.ok and status is not None:
         click.echo(f"  {'certificate':14}{status}")
     if report.findings:
-        click.echo(f"  {report.findings:,} positions are wrong, the first one:")
+        click.echo(f"  {counted(report.findings, 'wrong position')}, the first one:")
         click.echo(f"  {report.first}")
     for problem in report.file_problems:
         click.echo(f"  {problem}")
@@ -65,7 +66,8 @@ def show_verdict(name: TableName, report: VerifyReport) -> None:
     """Print the verdict on one table in one line."""
     verdict = "proven" if report.ok else "REFUTED"
     click.echo(
-        f"{title(name)}: {verdict}, {report.positions:,} positions in {report.seconds:.1f} s"
+        f"{title(name)}: {verdict}, {counted(report.positions, 'position')} "
+        f"in {report.seconds:.1f} s"
     )
 
 
@@ -196,7 +198,8 @@ class ClosureProgress(Observer):
         left, now = "", ", ".join(self._forecast.running)
         if self._counts["proven"]:
             left = f"; about {format_duration(self._forecast.seconds_left())} left"
-        self._line.update(f"{len(self.entries)} of {len(self._jobs)} tables{left}; now {now}")
+        done = f"{len(self.entries)} of {counted(len(self._jobs), 'table')}"
+        self._line.update(f"{done}{left}; now {now}")
 
 
 def _unproven(job: Job, error: str, hint: str) -> dict[str, Any]:

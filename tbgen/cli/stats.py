@@ -12,6 +12,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
 from tbgen.notation import parse_material
 from tbgen.system.platform import usable_cores
+from tbgen.system.units import counted
 from tbgen.tables import read_build_record
 from tbgen.tables.proofs import Proofs, ProofStatus, find_in_directory
 
@@ -71,16 +72,17 @@ def stats(
 
 def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
     limit = answer["orders_limit"]
+    limited = f", at most {counted(limit, 'order')}" if limit else ""
     option = "" if answer["minor_chases"] is not False else " without minor chases"
     rows = [
         ("material", answer["material"]),
-        ("rules", answer["rules"] + option + (f", at most {limit} orders" if limit else "")),
+        ("rules", answer["rules"] + option + limited),
         ("metric", answer["metric"]),
         ("index size", f"{answer['index_size']:,} slots for each side to move"),
         ("legal positions", f"{answer['legal']:,}"),
         *((f"{side} to move", _counts(answer[f"{side}_to_move"])) for side in ("red", "black")),
         ("draws", f"{answer['draws']:,}"),
-        ("longest distance", f"{answer['max_distance']} plies"),
+        ("longest distance", counted(answer["max_distance"], "ply", "plies")),
         ("decided by rules", f"{answer['rule_decided']:,} ({answer['rule_decided_rate']:.2%})"),
         *((f"  order {order['order']}", _order_counts(order)) for order in answer["orders"]),
         ("on disk", f"{answer['bytes_on_disk']:,} bytes"),
@@ -114,15 +116,15 @@ def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
 
 
 def _order_counts(order: dict[str, Any]) -> str:
-    text = f"{order['positions']:,}, at most {order['max_distance']} plies"
+    text = f"{order['positions']:,}, at most {counted(order['max_distance'], 'ply', 'plies')}"
     if order["check_patterns"] is not None:
-        text += f"; {order['check_patterns']:,} direct wins by check"
+        text += f"; {counted(order['check_patterns'], 'direct win')} by check"
         text += f", {order['chase_patterns']:,} by chase"
     return text
 
 
 def _counts(side: dict[str, int]) -> str:
     return (
-        f"{side['legal']:,}: {side['wins']:,} wins, {side['draws']:,} draws, "
-        f"{side['losses']:,} losses"
+        f"{side['legal']:,}: {counted(side['wins'], 'win')}, {counted(side['draws'], 'draw')}, "
+        f"{counted(side['losses'], 'loss', 'losses')}"
     )

@@ -277,11 +277,11 @@ def _prove_outcomes(
             else:
                 missing = f"{report.source} is missing or has another digest"
                 verdict = f"not proven: consistent, but {missing}"
-            click.echo(f"{report.file}: {verdict}, {report.positions:,} positions")
+            click.echo(f"{report.file}: {verdict}, {counted(report.positions, 'position')}")
             if report.inconsistent or report.differing:
                 click.echo(
-                    f"  {report.inconsistent:,} positions are not the best of their moves, "
-                    f"{report.differing:,} differ from {report.source}; the first: {report.first}"
+                    f"  {counted(report.inconsistent, 'outcome')} not the best of the moves, "
+                    f"{report.differing:,} not as in {report.source}; the first: {report.first}"
                 )
             for problem in report.problems:
                 click.echo(f"  {problem}")

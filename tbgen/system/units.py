@@ -23,6 +23,9 @@ def format_duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 table` or `2 tables`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, such as `1 table` or `2 tables`.
+
+    plural : plural of the noun if it does not end in `s` alone, as in `plies`
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
+from tbgen.system.units import counted
 from tbgen.tables.codes import Outcome, Value
 
 METHOD = "sums-3"
@@ -34,7 +35,7 @@ def describe(value: Value | None) -> str:
     if value.outcome == Outcome.DRAW:
         return "a draw"
     name = value.outcome.name.lower()
-    distance = "1 ply" if value.plies == 1 else f"{value.plies} plies"
+    distance = counted(value.plies, "ply", "plies")
     if not value.order:
         return f"a {name} in {distance}"
     if value.outcome == Outcome.WIN and not value.plies:

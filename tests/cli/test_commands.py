@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -324,6 +325,19 @@ def test_stats_json(run: Any, tables_dir: Path) -> None:
     for entry in found["longest"]:
         probed = answer(run("probe", entry["fen"], "--rules", "check", "--json"))
         assert (probed["value"], probed["order"]) == (entry["value"], entry["order"])
+
+
+def test_nouns_after_one_are_in_the_singular(run: Any, tmp_path: Path) -> None:
+    where = ("--rules", "check", "--orders", "1", "--tables", str(tmp_path))
+    planned = run("plan", "KPK", "--workers", "1", *where)
+    run("build", "KRKN", *where)
+    proven = run("verify", "KRKN", "--plain", *where[2:])
+    shown = [planned, proven, run("stats", "KRKN", *where)]
+    assert [result.exit_code for result in shown] == [0, 0, 0]
+    for phrase in ("1 of 1 table to", " 1 table, ", "most 1 order,", "1 order searched", "1 ply;"):
+        assert any(phrase in result.stdout for result in shown), phrase
+    for result in shown:
+        assert not re.search(r"(?<![\d.,])1 (direct |possible )?\w+s\b", result.stdout)
 
 
 def test_stats_of_a_material_without_a_table(run: Any) -> None:

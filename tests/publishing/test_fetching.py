@@ -237,7 +237,7 @@ def test_an_interrupted_command_says_what_is_kept(
     command = ["fetch", "KRK", "--from", server.address, "--index", index, "--tables"]
     result = CliRunner().invoke(main, [*command, str(tmp_path)])
     assert result.exit_code == 130
-    assert "hint: 0 of 1 files are complete; the same command resumes" in result.stderr
+    assert "hint: 0 of 1 file complete; the same command resumes" in result.stderr
 
 
 def test_a_part_is_not_written_through_a_link(server: Server, tmp_path: Path) -> None:

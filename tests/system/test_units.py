@@ -1,10 +1,10 @@
-"""Bytes and seconds as text, in the unit that suits the amount."""
+"""Bytes, seconds and numbers of things as text, in the unit that suits the amount."""
 
 from __future__ import annotations
 
 import pytest
 
-from tbgen.system.units import format_bytes, format_duration
+from tbgen.system.units import counted, format_bytes, format_duration
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,8 @@ def test_bytes(count: float, text: str) -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
+
+
+def test_counts() -> None:
+    assert (counted(1, "table"), counted(2000, "table")) == ("1 table", "2,000 tables")
+    assert (counted(1, "ply", "plies"), counted(0, "ply", "plies")) == ("1 ply", "0 plies")
