@@ -230,12 +230,11 @@ class Selection:
 
         wdl : whether to return those of win-draw-loss files instead, which have no metric
 
-        Raises `RulesMismatchError` if there are several rule sets.
+        Only tables of the rule set of `opened` count. Raises `RulesMismatchError` if there are
+        several rule sets.
         """
         rule_set = opened.rule_set
-        names = opened.available_wdl() if wdl else [
-            name for name in opened.available() if self.metric in (None, name.metric)
-        ]  # fmt: skip
+        names = opened.available_wdl() if wdl else opened.available()
         return list(dict.fromkeys(name.material for name in names if name.rule_set == rule_set))
 
 

@@ -38,6 +38,18 @@ def test_verify_without_names_takes_all_tables(tables_dir: Path, tmp_path: Path)
         assert "no table" in result.stderr
 
 
+def test_a_metric_is_preferred_among_all_tables(tmp_path: Path) -> None:
+    """A table of the other metric is taken where there is only one, as if its name was given."""
+    for material, metric in (("KRK", "dtc"), ("KNK", "dtm"), ("KNK", "dtc")):
+        assert not run("build", material, "--metric", metric, "--tables", tmp_path).exit_code
+    chosen = ("--metric", "dtm", "--tables", tmp_path)
+    verified = run("verify", "--digests", *chosen, "--json")
+    names = [table["file"] for table in json.loads(verified.stdout)["tables"]]
+    assert names == ["KNK.wxf.dtm.xqt", "KRK.wxf.dtc.xqt"]
+    packed = run("pack", "--men", "3", *chosen, "--json")
+    assert [file["source"] for file in json.loads(packed.stdout)["files"]] == names
+
+
 @pytest.mark.parametrize("command", [("verify",), ("pack", "--men", "3"), ("index",)])
 def test_nothing_to_verify_pack_or_index(
     tables_dir: Path, tmp_path: Path, command: tuple[str, ...]
