@@ -79,11 +79,17 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
             yield line.decode(encoding, "surrogateescape")
 
 
-def run(directories: Iterable[Path]) -> None:
-    """Run the engine on stdin and stdout with the tables of `directories`, then end the process.
+def run(tables: str | None) -> None:
+    """Run the engine on stdin and stdout, then end the process.
+
+    tables : directory of tables, empty for none; None for $TBGEN_TABLES, else ./egtb if it exists
 
     An error of reading or writing, in any thread, ends the process, too (`_end`).
     """
+    if tables is None:
+        present = Path(DEFAULT_TABLES).is_dir()
+        tables = os.environ.get("TBGEN_TABLES") or (DEFAULT_TABLES if present else "")
+    directories = [Path(tables)] if tables else []
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     lock = threading.Lock()
@@ -123,12 +129,10 @@ def main() -> None:
     if sys.stdin is None or sys.stdout is None:
         sys.exit("error: standard input or output is closed")
     parser = argparse.ArgumentParser("tbgen-engine", description="Play in a GUI: UCI or UCCI.")
-    found = DEFAULT_TABLES if Path(DEFAULT_TABLES).is_dir() else ""
     parser.add_argument(
-        "--tables", metavar="DIR", default=os.environ.get("TBGEN_TABLES") or found,
-        help="the directory of the tables; empty for none",
-    )  # fmt: skip
+        "--tables", metavar="DIR", help="the directory of the tables; empty for none"
+    )
     parser.add_argument("--version", action="version", version=f"tbgen {__version__}")
     tables = parser.parse_args().tables
     ignore_environment()
-    run([Path(tables)] if tables else [])
+    run(tables)

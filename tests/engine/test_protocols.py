@@ -361,8 +361,9 @@ def test_a_missing_directory_of_tables_is_named(program: list[Path], tmp_path: P
     engine.close()
 
 
-def test_an_empty_name_of_tables_means_none(tables_dir: Path) -> None:
-    engine = Engine("uci", command=[ENGINE, "--tables", ""], named=tables_dir)
+@pytest.mark.parametrize("program", [[ENGINE], [TBGEN, "engine"]], ids=["alone", "command"])
+def test_an_empty_name_of_tables_means_none(program: list[Path], tables_dir: Path) -> None:
+    engine = Engine("uci", command=[*program, "--tables", ""], named=tables_dir)
     assert "option name EGTBPaths type string default <empty>" in engine.said
     engine.close()
 
