@@ -50,7 +50,7 @@ def fetch(
     Exit status: 0 ok, 1 a file could not be fetched, or the index lacks a table, 2 bad input, no
     valid index or no space.
     """
-    from tbgen.publishing.fetching import FetchError, fetch_index, require_room
+    from tbgen.publishing.fetching import FetchError, date_certificate, fetch_index, require_room
     from tbgen.publishing.index import MAX_INDEX, read_index
     from tbgen.publishing.sources import source_of
     from tbgen.tables.certificates import PROOF_SUFFIX
@@ -78,6 +78,9 @@ def fetch(
                 label = f"{number}/{len(chosen)} {entry.file}"
                 done, failure = _fetch_one(entry, sources, tables, line, label)
                 answer[done].append(failure.to_json(entry.file) if failure else entry.file)
+                table = entry.table.filename
+                if table in answer["fetched"] or table in answer["present"]:
+                    date_certificate(tables / table)
                 if failure and failure.hint not in hints:  # each hint once, for any number of files
                     hints.add(failure.hint)
                     line.print(f"hint: {failure.hint}")
@@ -111,8 +114,8 @@ def _chosen(
 ) -> tuple[list[Entry], set[Material]]:  # fmt: skip
     """Return the entries to fetch, and the materials whose tables are listed.
 
-    A certificate is fetched if its table is listed or in the directory `tables`. Of tables of both
-    metrics, only that of `metric` is fetched; both if it is None.
+    A certificate is fetched after its table, if that is listed or in the directory `tables`. Of
+    tables of both metrics, only that of `metric` is fetched; both if it is None.
     """
     named = [
         (entry, table)
@@ -127,6 +130,7 @@ def _chosen(
         if (table in listed or (tables / table.filename).exists())
         and (table.metric == metric or table.material not in preferred)
     ]
+    chosen.sort(key=lambda entry: (entry.table.filename, entry.file != entry.table.filename))
     return chosen, {table.material for table in listed}
 
 

@@ -110,12 +110,11 @@ def fetch(
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
     An existing table is kept if it has the same contents, however they are compressed. An existing
-    certificate is kept if it is about the table beside it, else replaced. After a table was fetched
-    or kept, a certificate about it gets the table's time of modification, which records that the
-    table's bytes were checked (`tbgen.tables.proofs`).
+    certificate is kept if it is about the table beside it, else replaced.
 
-    Raises `OSError`; `FetchError` if a table of that name is damaged or has other contents, or if
-    no source provides the file; `BlockingIOError` if a build or download has locked the table.
+    Raises `OSError`; `FetchError` if a table of that name is damaged or has other contents, if a
+    certificate's table is missing, or if no source provides the file; `BlockingIOError` if a build
+    or download has locked the table.
     """
     path = directory / entry.file
     table = entry.table
@@ -125,6 +124,8 @@ def fetch(
     def is_present() -> bool:
         return path.exists() if is_table else _is_certified(beside)
 
+    if not is_table and not beside.exists():
+        raise FetchError("its table is missing", "name another source with --from")
     fetched = False
     if not is_present():  # a complete table needs no lock, which a read-only directory refuses
         with locked(directory / table.lock):
@@ -132,17 +133,23 @@ def fetch(
                 with continuing(path) as part:
                     _fetch_part(part, entry, sources, report)
                 fetched = True
-    if not is_table:
-        return fetched
-    if not fetched and not _has_contents(path, entry):
+    if is_table and not fetched and not _has_contents(path, entry):
         raise FetchError(
             f"{path} exists, and differs from the file in the index",
             "move it away, or choose another directory with --tables",
         )
-    if _is_certified(path):
-        with contextlib.suppress(OSError):  # of another user: a reader then reads the table whole
-            set_certificate_time(path, path.stat().st_mtime_ns)
     return fetched
+
+
+def date_certificate(table: Path) -> None:
+    """Give the certificate about a table, if there is one, the table's time of modification.
+
+    This records that the table's bytes were checked (`tbgen.tables.proofs`). Raises `OSError` if
+    the table or certificate cannot be read.
+    """
+    if _is_certified(table):
+        with contextlib.suppress(OSError):  # of another user: a reader then reads the table whole
+            set_certificate_time(table, table.stat().st_mtime_ns)
 
 
 def require_room(entries: Iterable[Entry], directory: Path) -> None:

@@ -39,6 +39,22 @@ def test_a_certificate_is_no_table(tables_dir: Path, tmp_path: Path) -> None:
         assert (result.exit_code, answer["missing"], answer["fetched"]) == (1, ["KRK"], fetched)
 
 
+def test_no_certificate_is_fetched_without_its_table(tables_dir: Path, tmp_path: Path) -> None:
+    """The source lists a table and its certificate, but has lost the table."""
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    shared.mkdir()
+    name = name_of("KRK.check.dtm")
+    shutil.copy(tables_dir / name.filename, shared)
+    certify(shared, name)
+    write_index(shared, index_of(shared))
+    (shared / name.filename).unlink()
+    command = ["fetch", "KRK", "--from", str(shared), "--rules", "check", "--json"]
+    result = CliRunner().invoke(main, [*command, "--tables", str(mine)])
+    failed = [failure["input"] for failure in json.loads(result.stdout)["failed"]]
+    assert (result.exit_code, failed) == (1, [name.filename, "KRK.check.dtm.proof.json"])
+    assert list(mine.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "fetched"),
     [
