@@ -225,7 +225,7 @@ class Collection:
         """Build tables with an executor, whose function must return a `Built`.
 
         First the finished tables, those of `work` that are not among `jobs`, are checked in this
-        process. If one fails and `keep_going` is False, nothing is built.
+        process. If one fails, the tables that need it are left out; without `keep_going` all are.
 
         jobs : `all_jobs`, or the result of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`
@@ -241,7 +241,14 @@ class Collection:
         if outcome.failures and not keep_going:
             outcome.left_out += [job.key for job in jobs]
             return outcome
-        rest = run(jobs, executor, observer, keep_going=keep_going)
+        bad, tried = set(outcome.failures), []
+        for job in jobs:  # bottom-up
+            if bad.isdisjoint(job.needs):
+                tried.append(job)
+            else:
+                bad.add(job.key)
+                outcome.left_out.append(job.key)
+        rest = run(tried, executor, observer, keep_going=keep_going)
         download(rest.results.values())
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()
         absent = sorted({built.name.filename for built in rest.results.values()} - there)

@@ -91,6 +91,18 @@ def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
     assert len(digests(tmp_path)) == 3
 
 
+def test_tables_above_a_damaged_finished_one_are_left_out(tmp_path: Path) -> None:
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
+    (tmp_path / "KRK.none.dtm.xqt").write_bytes(b"damaged")
+    collection = Collection([Material.parse("KRAK"), Material.parse("KRAKN")], tmp_path, NO_RULES)
+    executor = InProcess(collection.table_builder(2))
+    jobs = collection.jobs(2, floor=TWO_COMPILERS_BYTES)
+    outcome = collection.build(jobs, executor, Observer(), keep_going=True)
+    assert list(outcome.failures) == ["KRK"]
+    assert list(outcome.results) == ["KNK", "KNKA"]
+    assert outcome.left_out == ["KRAK", "KRKN", "KRAKN"]
+
+
 @pytest.mark.parametrize("keep_going", [False, True])
 def test_a_damaged_finished_table_stops_a_build_unless_it_is_to_keep_going(
     tmp_path: Path, keep_going: bool
