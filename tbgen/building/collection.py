@@ -254,7 +254,7 @@ class Collection:
         absent = sorted({built.name.filename for built in rest.results.values()} - there)
         if absent and not rest.failures:
             raise InputError(
-                f"{len(absent)} tables were built that are not in {self.directory}: {absent[0]}",
+                f"{counted(len(absent), 'built table')} missing in {self.directory}: {absent[0]}",
                 "workers must see the directory that the build sees, under the same name, or "
                 "exchange tables by --via",
             )

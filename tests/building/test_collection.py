@@ -121,7 +121,7 @@ def test_a_damaged_finished_table_stops_a_build_unless_it_is_to_keep_going(
 def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
     theirs = InProcess(replace(here.table_builder(1), directory=tmp_path / "theirs"))
-    with pytest.raises(InputError, match=r"1 tables were built that are not in .*here"):
+    with pytest.raises(InputError, match=r"1 built table missing in .*here"):
         here.build(here.jobs(1, TWO_COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
