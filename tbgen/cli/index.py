@@ -26,8 +26,8 @@ from tbgen.tables.errors import MissingTableError
 )  # fmt: skip
 @click.option(
     "--dense", is_flag=True,
-    help="First remove the old index, and compress the tables to a tenth less, in about the time "
-    "of building; digests stay.",
+    help="First remove the old index, and compress tables that are not dense yet to a tenth less, "
+    "in about the time of building; digests stay.",
 )  # fmt: skip
 @options.threads_option
 @options.json_option

@@ -25,7 +25,7 @@ from tbgen.tables.certificates import PROOF_SUFFIX
 from tbgen.tables.files import locked, open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
 from tbgen.tables.reader import TableFile
-from tbgen.tables.writer import pack_densely
+from tbgen.tables.writer import is_dense, pack_densely
 
 INDEX = "index.json"
 
@@ -110,9 +110,10 @@ def pack_all_densely(
     threads: int = 1,
     only: Container[Material] | None = None,
 ) -> None:
-    """Recompress the tables of a directory as densely as possible; symbolic links are skipped.
+    """Recompress the tables of a directory as densely as possible, except symbolic links.
 
-    The index of the directory, whose hashes will be wrong, is removed before the first table.
+    Tables that are dense already are kept. The index of the directory, whose hashes will be wrong,
+    is removed before the first other table.
 
     report : called with the name of each table and its progress, such as `KRK.wxf.dtm.xqt: 40%`
     only : materials whose tables are packed; None for all
@@ -130,8 +131,9 @@ def pack_all_densely(
 
         try:
             with locked(directory / name.lock), TableFile(path, name=name) as file:
-                (directory / INDEX).unlink(missing_ok=True)
-                pack_densely(file, threads=threads, report=tell)
+                if not is_dense(file):
+                    (directory / INDEX).unlink(missing_ok=True)
+                    pack_densely(file, threads=threads, report=tell)
         except BlockingIOError as error:
             raise InputError(
                 f"{path.name} is {error.strerror}", "run it again when that has ended"

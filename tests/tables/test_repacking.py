@@ -84,6 +84,17 @@ def test_repacked_files_are_smaller_for_any_number_of_threads(table: tuple[Path,
     assert path.read_bytes() == once
 
 
+def test_dense_tables_are_not_packed_again(table: tuple[Path, Any]) -> None:
+    path, _ = table
+    told: list[str] = []
+    pack_all_densely(path.parent, told.append)
+    before, index = path.stat().st_ino, write_index(path.parent, index_of(path.parent))
+    told.clear()
+    pack_all_densely(path.parent, told.append)
+    assert (told, index.exists(), path.stat().st_ino) == ([], True, before)
+    index.unlink()
+
+
 def test_a_damaged_file_stays_unchanged(table: tuple[Path, Any]) -> None:
     path, _ = table
     data = bytearray(path.read_bytes())
