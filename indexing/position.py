@@ -42,8 +42,10 @@ LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
 _SIDE_LETTERS = {
     "w": Side.RED, "r": Side.RED, "b": Side.BLACK, "红": Side.RED, "紅": Side.RED, "黑": Side.BLACK
 }  # fmt: skip
-_AFTER_SIDE = re.compile("(?<=[红紅黑])方?[先走]?$")
-"""Pattern of characters that may follow a side to move in Chinese, as in 红方先."""
+_AFTER_SIDE = re.compile("(?<=[红紅黑])方?(?:走|先.*)?$")
+"""Pattern of characters that may follow a side to move in Chinese, as in 红方先 or 黑先胜."""
+_OF_A_BOOK = re.compile("[红紅黑]方?先")
+"""Beginning of a book's words, such as 黑先胜, which may follow all fields of a FEN."""
 
 
 _KINGS = tuple(piece_code(side, PieceType.KING) for side in Side)
@@ -100,12 +102,14 @@ class Position:
 
         Also accepts e for elephants, h for knights and s for pawns, r or 红 for Red to move, 黑 for
         Black, and `_` or `+` in place of blanks. The third and the fourth field must be dashes:
-        moves after the side to move are an error.
+        moves after the side to move are an error. The words of a book, such as 黑先胜, may follow,
+        or be in place of the side to move.
         """
         require_text(fen, "FEN", PositionError, f"give text, as in '{START_FEN}'")
         fields = fen.replace("_", " ").replace("+", " ").split()
         if not fields:
             raise PositionError("the FEN is empty", f"a FEN looks like '{START_FEN}'")
+        book = fields.pop() if len(fields) > 2 and _OF_A_BOOK.match(fields[-1]) else ""
         if any(field.strip("-") for field in fields[2:4]):
             raise PositionError(
                 f"a FEN has no {excerpt(' '.join(fields[2:]))} after the side to move",
@@ -119,6 +123,11 @@ class Position:
         side = _SIDE_LETTERS.get(_AFTER_SIDE.sub("", fields[1]))
         if side is None:
             raise PositionError(f"{excerpt(fields[1])} is no side to move", "write w (or r) or b")
+        if book and side != _SIDE_LETTERS[book[0]]:
+            raise PositionError(
+                f"{excerpt(book)} follows a FEN with {side.name.title()} to move",
+                "correct one of the two",
+            )
         if len(fields) == 6 and not (fields[4].isdecimal() and fields[5].isdecimal()):
             raise PositionError("the last two FEN fields are not numbers", "they are usually '0 1'")
         return cls(bytes(_parse_board(fields[0].translate(LETTER_ALIASES))), side)

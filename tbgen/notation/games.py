@@ -68,7 +68,8 @@ _TOKEN = re.compile(
     | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
         | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
         | [成作]?和[棋局] )
-    | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+ (?:[\s_+]+(?:[A-Za-z]|[红紅黑]方?[先走]?)(?![^\s_+;,]))? )
+    | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+
+            (?: [\s_+]+(?:[A-Za-z]|[红紅黑]方?(?:走|先[行走手]?)?)(?![^\s_+;,]))? )
         (?: [\s_+]+-[\s_+]+- (?:[\s_+]+\d+[\s_+]+\d+(?![^\s_+;,]))? )? \s*;?
     | (?P<move> [^{_GAP}]{{2,4}}? [进進退平上下] [{_NUMERALS}] )
     | (?P<word> [^{_GAP}()\[\]{{}}（）《》【】]+ | . )
@@ -110,7 +111,7 @@ class _Record:
     first: int = 0  # index of the game's first character in the text
     tags: dict[str, str] = field(default_factory=dict)  # upper case; lower case on a DhtmlXQ board
     malformed: str = ""  # text of the first malformed tag; empty if there is none
-    fen: str = ""  # FEN in front of the moves, not in a tag; empty if there is none
+    fen: str = ""  # FEN in front of the moves, not in a tag, and a book's words; empty without one
     inherits: bool = False  # whether `fen` is a copy from the game before (`split_games`)
     words: list[str] = field(default_factory=list)  # moves, and other text that is not passed over
     numbers: dict[int, int] = field(default_factory=dict)  # move numbers by number of moves before
@@ -299,6 +300,8 @@ def _split(text: str) -> list[_Record]:
             game.count(int(name), is_black=bool(_ELLIPSIS.search(value)))
         elif kind == "result":
             game.stated, game.ended = _result(value), bool(game.words)
+            if game.fen and not game.words and re.match("[红紅黑]方?先", value):
+                game.fen += f" {value}"  # as in 黑先胜
     return [game for game in games if game.words or game.fen or game.tags or game.malformed]
 
 

@@ -25,7 +25,7 @@ OPENINGS = [
     ("C2.5 H8+7 ; a note\nH2+3 {another} R9.8 (R9+1 (H8+7) {x}) 0-1", "0-1"),
     ("1. h2e2 (1. h2d2 {a smile :)} h9g7) h9g7 2. h0g2 (2. b0c2 {open (}) i9h9", ""),
     (f"{START_FEN[:-len(' w - - 0 1')]} 红 1. h2e2 h9g7 2. h0g2 i9h9", ""),
-    (f"{START_FEN[:-len(' w - - 0 1')]} 红方先\nh2e2 h9g7 h0g2 i9h9 黑胜", "0-1"),
+    (f"{START_FEN[:-len(' w - - 0 1')]} 红方先行\nh2e2 h9g7 h0g2 i9h9 黑胜", "0-1"),
     ("% 1. b2e2\n1. h2e2 h9g7\n% 2. b2b3\n2. h0g2 i9h9", ""),
     ("1．炮二平五，马8进7。2、马二进三！车9平8（平炮兑车）红胜", "1-0"),
     ("《书》第1局（红先）①炮二平五；马8进7？第二回合：马二进三　车9平8 黑胜。", "0-1"),
@@ -43,6 +43,8 @@ OPENINGS = [
     ("position startpos moves h2e2 h9g7 h0g2 i9h9", ""),
     (f"position fen {START_FEN} moves h2e2 h9g7 h0g2 i9h9", ""),
     (f"{START_FEN};h2e2 h9g7 h0g2 i9h9", ""),
+    (f"{START_FEN} 红先胜 h2e2 h9g7 h0g2 i9h9", "1-0"),
+    (f"{START_FEN[:-len(' w - - 0 1')]} 红先和棋。1. h2e2 h9g7 2. h0g2 i9h9", "1/2-1/2"),
     (f"{START_FEN} ; h2e2, h9g7, h0g2, i9h9", ""),
     (f"FEN: {START_FEN}\nMoves: h2e2 h9g7 h0g2 i9h9", ""),
     (f"{START_FEN} 1. h2e2 h9g7 2. h0g2 i9h9", ""),
@@ -204,7 +206,13 @@ def test_a_game_may_be_a_position_alone() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["9/9/9 w h2e2", "3k5/9/9/9/9/9/9/9/9/3K5 w d9d8", '[FEN "x"] h2e2', f"{FEN[:-1]}x c4b4"],
+    [
+        f"{FEN} 黑先胜 c4b4",
+        "9/9/9 w h2e2",
+        "3k5/9/9/9/9/9/9/9/9/3K5 w d9d8",
+        '[FEN "x"] h2e2',
+        f"{FEN[:-1]}x c4b4",
+    ],
 )
 def test_impossible_first_positions(text: str) -> None:
     with pytest.raises(PositionError):

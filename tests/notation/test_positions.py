@@ -174,6 +174,8 @@ MALFORMED = [
     ("90907071,919901091,929802089,727822289,616365676,313335373", "0 kings"),
     (f"{START_FEN.split()[0]}", "fields"),
     (f"{START_FEN.split()[0]} x", "no side"),
+    (f"{START_FEN} 黑先胜", "'黑先胜' follows a FEN with Red to move"),
+    (f"{START_FEN} 黑胜", "6 fields, not 7"),
     ("9/9/9 w", "ten ranks, not 3"),
     (START_FEN.replace("9/1c5c1", "8/1c5c1"), "8 files"),
     (START_FEN.replace("rnbakabnr", "rnbakabnx"), "no piece"),
@@ -185,6 +187,13 @@ MALFORMED = [
     (START_BOARD.replace("9 r n", "8 r n"), "ranks are named"),
     (START_BOARD.replace("8 . . .", "8 R R R"), "5 pieces"),
 ]
+
+
+@pytest.mark.parametrize("fields", ["", " b", " b - -", " b - - 0 1"])
+@pytest.mark.parametrize("words", ["黑先", "黑先胜", "黑方先和棋"])
+def test_the_words_of_a_book_state_the_side_to_move(fields: str, words: str) -> None:
+    found = parse_position(f"{START_FEN.split()[0]}{fields} {words}")
+    assert found == Position(Position.from_fen(START_FEN).board, Side.BLACK)
 
 
 @pytest.mark.parametrize(("text", "message"), MALFORMED)
