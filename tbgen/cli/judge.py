@@ -29,6 +29,9 @@ from tbgen.referee import (
     repetition_verdict,
 )
 
+_OPENING, _CLOSING = "({（《【", ")}）》】"
+"""Brackets of comments and variations."""
+
 
 @click.command(cls=Command)
 @click.argument("game", nargs=-1, required=True)
@@ -154,7 +157,7 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
     The result is an iterator of lines, each a game. But if the first line with a tag, a move number
     or a move begins with one, it is a list of games of several lines. Of standard input, only lines
-    up to the second with more than a comment are tested.
+    up to the second with more than a comment are tested. Lines with a common bracket count as one.
     """
     if name == "-":
         lines = read_lines()
@@ -163,11 +166,17 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
             lines = iter(list(read_lines(file)))
     known: list[Line] = []
     begins: bool | None = None
-    parts = 0
+    parts = opened = 0
+    joined: list[str] = []
     for line in lines:
         known.append(line)
-        begins = begins_with_moves(line.text)
-        parts += name == "-" and bool(split_games(line.text))
+        if not joined:
+            begins = begins_with_moves(line.text)
+        joined.append(line.text)
+        opened += sum(map(line.text.count, _OPENING)) - sum(map(line.text.count, _CLOSING))
+        if opened <= 0:
+            parts += name == "-" and bool(split_games("\n".join(joined)))
+            opened, joined = 0, []
         if begins is not None or parts > 1:
             break
     if not known and name != "-":

@@ -199,10 +199,10 @@ def test_standard_input_may_begin_with_a_comment(heading):
 
 def test_a_text_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
     file = tmp_path / "game"
-    for note in (" {a note\nof two lines}", " *", ""):
-        file.write_text(f"{FEN}{note}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n")
+    for note in (" {a note\nof two lines}", "\n（二\n行\n）", " *", ""):
+        file.write_text(f"{FEN}{note}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n", "utf-8")
         assert "Verdict: black wins" in run(str(file)).stdout
-    assert "Verdict: black wins" in run("-", input=file.read_text()).stdout
+        assert "Verdict: black wins" in run("-", input=file.read_text("utf-8")).stdout
 
 
 def test_text_before_the_games_of_a_file_is_one_bad_game(tmp_path):
