@@ -159,6 +159,11 @@ def test_move_numbers_of_lost_moves_are_a_fault(text: str, fault: str) -> None:
     assert game.fault.message == fault
 
 
+def test_numbers_of_long_games() -> None:
+    game = read_game("999. h2e2 h9g7 1000. e2h2 g7h9 1001) h2e2")
+    assert (game.fault, len(game.moves)) == (None, 5)
+
+
 @pytest.mark.parametrize(
     "text",
     ["1 h2e2 2 h9g7 3 h0g2 4 i9h9 i0h0", "1. h2e2\n1. h9g7\n2. h0g2\n2. i9h9 i0h0"],
