@@ -16,10 +16,10 @@ semicolon with a blank behind it and none in front, as in `h2e2; h9g7`, are no c
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
-jumps ahead (after a lost line), that has an ellipsis if Red is to move, or that has two moves if
-Black, who did not begin, is to move (after a lost move). Numbers may count pairs of moves or single
-moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the moves. Their notation is
-Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has a rank 10, and none 0.
+jumps ahead (after a lost line), or that is for a move of the side not to move (after a lost move).
+Numbers may count pairs of moves or single moves, and begin anywhere. Except on DhtmlXQ boards,
+`parse_move` reads the moves. Their notation is Fairy-Stockfish's if the tag `[Format "fairy"]`
+names it, or if a move has a rank 10, and none 0.
 """
 
 from __future__ import annotations
@@ -117,6 +117,8 @@ class _Record:
     numbers: dict[int, int] = field(default_factory=dict)  # move numbers by number of moves before
     misnumbered: tuple[int, MoveTextError] | None = None
     """Number of moves before the first misplaced move number, and its error; None without one."""
+    pair: int = -1
+    """Number of moves before a pair of moves with one number, the first one; -1 without a pair."""
     ellipses: set[int] = field(default_factory=set)
     """Keys of `numbers` whose number has an ellipsis, which a move of Black follows."""
     stated: str = ""  # result, as in `GameText`
@@ -135,6 +137,8 @@ class _Record:
         fault = None
         first, lowest = next(iter(self.numbers.items()), (before, number))
         last, counted = next(reversed(self.numbers.items()), (before, number))
+        if self.pair < 0 and (is_black or before - last == 2):
+            self.pair = before + 1 if is_black else last
         if number < lowest - first // 2 + before // 2:
             fault = MoveTextError(
                 f"after ply {before} the moves begin again at number {number}",
@@ -154,18 +158,19 @@ class _Record:
         if self.misnumbered is not None and self.misnumbered[0] == before:
             return self.misnumbered[1]
         number = self.numbers.get(before)
-        if before in self.ellipses and side == Side.RED:
-            return MoveTextError(
-                f"{number}... is the number of a move of Black, but Red is to move",
-                f"write {number}. in front of a move of Red, or add the lost move",
-            )
         has_two = before + 1 < len(self.words) and before + 1 not in self.numbers
-        is_reply = before % 2 == 1 and side == Side.BLACK and before not in self.ellipses
-        # Numbers may also count single moves, or be repeated for Black's reply.
-        is_ply = number == before + 1 > 2 or number == self.numbers.get(before - 1)
-        if number and has_two and is_reply and not is_ply:
+        is_reply = before % 2 == 1 and side == Side.BLACK
+        is_odd = 0 <= self.pair < before and (before - self.pair) % 2 == 1
+        # Numbers may also count single moves, or be repeated for the reply.
+        is_ply = number == before + 1 > 2 and not self.ellipses
+        is_ply = is_ply or number == self.numbers.get(before - 1)
+        is_wrong = not is_ply and (is_odd or (has_two and is_reply))
+        if before in self.ellipses:
+            is_wrong = side == Side.RED
+        if number and is_wrong:
+            owner, mover = side.other.name.title(), side.name.title()
             return MoveTextError(
-                f"after ply {before} number {number} has two moves, but Black is to move",
+                f"after ply {before} number {number} is for {owner}, but {mover} is to move",
                 "add the lost moves, or correct the number",
             )
         word = self.words[before] if before < len(self.words) else ""

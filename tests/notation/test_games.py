@@ -142,15 +142,28 @@ def test_moves_of_a_number_that_comes_again_are_a_fault() -> None:
             "after ply 2 the move numbers jump from 10 to 12",
         ),
         ("1. h2e2 2. h9g7 4. h0g2", "after ply 2 the move numbers jump from 2 to 4"),
-        ("1. h2e2 h9g7 2... h0g2", "2... is the number of a move of Black, but Red is to move"),
-        ("1. h2e2 h9g7 2. … h0g2", "2... is the number of a move of Black, but Red is to move"),
-        ("1. h2e2 h9g7 2.—— h0g2", "2... is the number of a move of Black, but Red is to move"),
-        ("1. C2=5 2. H2+3 H8+7", "after ply 1 number 2 has two moves, but Black is to move"),
+        ("1. h2e2 h9g7 2... h0g2", "after ply 2 number 2 is for Black, but Red is to move"),
+        ("1. h2e2 h9g7 2. … h0g2", "after ply 2 number 2 is for Black, but Red is to move"),
+        ("1. h2e2 h9g7 2.—— h0g2", "after ply 2 number 2 is for Black, but Red is to move"),
+        ("1. C2=5 2. H2+3 H8+7", "after ply 1 number 2 is for Red, but Black is to move"),
+        ("1. C2=5 H8+7 2. R9+1 3. H2+3", "after ply 3 number 3 is for Red, but Black is to move"),
         (
             "1. C2=5 H8+7 2. R9+1 3. H2+3 R9=8",
-            "after ply 3 number 3 has two moves, but Black is to move",
+            "after ply 3 number 3 is for Red, but Black is to move",
         ),
-        (f"{FEN} 7. ... c4b4", "7... is the number of a move of Black, but Red is to move"),
+        (f"{FEN} 7. ... c4b4", "after ply 0 number 7 is for Black, but Red is to move"),
+        (
+            f"{FEN[:-1]}b 1... b6c6 2. c4c6 3. c6c7 d9d8",
+            "after ply 2 number 3 is for Red, but Black is to move",
+        ),
+        (
+            f"{FEN[:-1]}b 1. b6c6 2. c4c6 d9d8 3. c6c7 4. c7c6 d8d9",
+            "after ply 4 number 4 is for Red, but Black is to move",
+        ),
+        (
+            f"{FEN[:-1]}b 1. b6c6 c4c6 2. d9d8 3. d8d9",
+            "after ply 3 number 3 is for Black, but Red is to move",
+        ),
     ],
 )
 def test_move_numbers_of_lost_moves_are_a_fault(text: str, fault: str) -> None:
