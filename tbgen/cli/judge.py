@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -88,10 +89,12 @@ def judge(
             ply, fault = len(read.moves) + 1, read.fault
             raise MoveTextError(f"ply {ply}: {fault.message}", fault.hint)
         played = Game(read.start, judged.chase_rules(minor_chases=minor_chases))
-        first = None
+        first, times = None, Counter([read.start])
         for move in read.moves:
             played.push(move)
-            if first is None and repetition(played) != Verdict.UNDECIDED:
+            times[played.last] += 1
+            repeats = times[played.last] >= occurrences
+            if first is None and repeats and repetition(played) != Verdict.UNDECIDED:
                 first = judge_last(played)
         last = judge_last(played)
         if first is None and last.verdict != Verdict.UNDECIDED:  # by a mate or stalemate

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.cli.judge import judge
+from tbgen.referee import repetition_verdict
 
 FEN = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w"
 LOOP = "c4b4 b6c6 b4c4 c6b6"
@@ -299,6 +300,16 @@ def test_an_earlier_verdict_is_named():
     assert "; at ply 4: black wins" in run("-", input=f"{FEN};{' '.join(moves)}").stdout
     assert "At ply" not in run(FEN, *LOOP.split()).stdout
     assert json.loads(run(FEN, *moves[:3], "--json").stdout)["decided"] is None
+
+
+def test_only_positions_that_repeat_are_judged(monkeypatch):
+    judged = []
+    monkeypatch.setattr(
+        "tbgen.cli.judge.repetition_verdict",
+        lambda game, **options: judged.append(game.plies) or repetition_verdict(game, **options),
+    )
+    decided = json.loads(run(FEN, *LOOP.split() * 9, "--occurrences", "9", "--json").stdout)
+    assert (judged, decided["decided"]["ply"]) == ([32], 32)
 
 
 def test_usage_errors():
