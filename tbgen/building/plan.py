@@ -92,18 +92,20 @@ class Totals:
     """Time if the tables are built one at a time."""
 
     @classmethod
-    def of(cls, planned: Sequence[PlannedTable], jobs: int = 1) -> Totals:
+    def of(
+        cls, planned: Sequence[PlannedTable], jobs: int = 1, state_seconds: float = STATE_SECONDS
+    ) -> Totals:
         """Return the totals of planned tables, of which at most `jobs` are built at once.
 
         Slots, disk and time are sums; `memory_bytes` is the largest of any table; `scratch_bytes`
-        is the sum of the `jobs` largest.
+        is the sum of the `jobs` largest. `state_seconds` are as in `PlannedTable.scratch_bytes`.
         """
         return cls(
             len(planned),
             sum(table.index_size for table in planned),
             max((table.memory_bytes for table in planned), default=0),
             sum(table.disk_bytes for table in planned),
-            sum(heapq.nlargest(jobs, (table.scratch_bytes() for table in planned))),
+            sum(heapq.nlargest(jobs, (table.scratch_bytes(state_seconds) for table in planned))),
             sum(table.seconds for table in planned),
         )
 

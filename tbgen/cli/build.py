@@ -171,7 +171,7 @@ def _check_first(
                 f"{collection.directory} has {format_bytes(free)} left (docs/build-big.md)",
                 err=True,
             )
-    totals = Totals.of(collection.planned(threads), jobs)
+    totals = Totals.of(collection.planned(threads), jobs, collection.state_seconds)
     if totals.seconds > _LONG_SECONDS and not confirmed:
         raise InputError(
             f"building {counted(totals.tables, 'table')} takes about "

@@ -92,6 +92,15 @@ def test_totals_are_printed_before_a_long_build(
     assert re.match(r"2 tables to build, [\d,]+ slots a side: up to ", first)
 
 
+def test_totals_count_states_as_they_will_be_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tbgen.cli.build._TOTALS_SECONDS", 0)
+    for minutes, room in (("0", "3 KiB"), ("1e-9", "9 KiB")):
+        done = run("build", "KRK", "--save-state", minutes, "--tables", tmp_path / minutes)
+        assert f"and {room} more meanwhile" in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
