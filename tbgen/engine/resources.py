@@ -19,6 +19,7 @@ from tbgen.engine.options import Options
 from tbgen.engine.tables import EngineTables
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import memory_left, stack_bytes, trim_process, usable_cores
+from tbgen.system.threads import startable_threads
 
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
@@ -30,6 +31,11 @@ _OTHER_BYTES = 256 << 20
 
 _THREAD_BYTES = 72 << 20
 """Bytes of address space of a search thread besides its stack: glibc's heap, and its record."""
+
+_OTHER_THREADS = 3
+"""Number of threads besides those of the search that must be able to start: that which begins a
+search, that of its time limit, and a wait for readiness.
+"""
 
 _WAITS_BEFORE_NOTE = 150
 """Number of waits of 0.02 s for kernels (3 s in all) before a note that they are being compiled."""
@@ -174,7 +180,7 @@ class Resources:
         """Apply the options and the open tables to the searcher.
 
         A hash table that does not fit into the available memory is halved, down to 1 MiB, until it
-        does. There is at most one thread a core, and as many as the address space has room for.
+        does. There is at most one thread a core, and as many as address space and system allow.
         Notes tell the user. Raises the errors of `NumbaTables`.
         """
         if options.hash != self._hash:
@@ -198,11 +204,15 @@ class Resources:
             searcher.use_threads(1)  # ends the former threads
             room = min(memory_left()) // (stack_bytes() + _THREAD_BYTES)
             threads = max(1, min(options.threads, usable_cores(), room))
+            tried = min(threads - 1 + _OTHER_THREADS, room)
+            if threads > 1 and (startable := startable_threads(tried)) < tried:
+                threads = max(1, 1 + startable - _OTHER_THREADS)
             searcher.use_threads(threads)
             self._threads = options.threads
             if threads < self._threads:
                 self._on_note(
-                    f"no cores or memory for {self._threads} threads: the search has {threads}"
+                    f"no cores, memory or processes for {self._threads} threads: "
+                    f"the search has {threads}"
                 )
         if self._tables_changed:
             from tbgen.probing import NumbaTables

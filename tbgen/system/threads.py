@@ -1,4 +1,4 @@
-"""Thread pools, started only if the memory limits of the process leave enough for them.
+"""Thread pools, started only if the limits of the process leave enough for them.
 
 If a limit such as `ulimit -v` is reached while a thread starts, the thread ends without a signal,
 and the thread that started it waits forever (CPython 3.11).
@@ -7,6 +7,7 @@ and the thread that started it waits forever (CPython 3.11).
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 
 from tbgen.system.platform import memory_left, stack_bytes
 
@@ -23,3 +24,23 @@ def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
     if min(memory_left()) < threads * stack_bytes() + _START_BYTES:
         raise MemoryError(f"no room for {threads} threads")
     return ThreadPoolExecutor(threads, name)
+
+
+def startable_threads(most: int) -> int:
+    """Return how many threads the system lets this process start, as `ulimit -u` limits; try it.
+
+    most : number of threads to try, for which there must be memory
+    """
+    ended = Event()
+    started: list[Thread] = []
+    try:
+        while len(started) < most:
+            thread = Thread(target=ended.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # "can't start new thread"
+        pass
+    ended.set()
+    for thread in started:
+        thread.join()
+    return len(started)

@@ -208,12 +208,22 @@ def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("cores", "room", "threads"), [(3, 1 << 40, 3), (8, 170 << 20, 2), (8, 0, 1)]
+    ("cores", "room", "startable", "threads"),
+    [
+        (3, 1 << 40, 9, 3),
+        (8, 170 << 20, 9, 2),
+        (8, 0, 9, 1),
+        (8, 1 << 40, 5, 3),
+        (8, 1 << 40, 1, 1),
+    ],
 )
-def test_threads_have_cores_and_memory(
-    monkeypatch: pytest.MonkeyPatch, cores: int, room: int, threads: int
+def test_threads_have_cores_memory_and_processes(
+    monkeypatch: pytest.MonkeyPatch, cores: int, room: int, startable: int, threads: int
 ) -> None:
-    """There are fewer threads than the option says if cores or addresses are short; one note."""
+    """There are fewer threads than the option says if cores, addresses or processes are short."""
+    monkeypatch.setattr(
+        "tbgen.engine.resources.startable_threads", lambda most: min(most, startable)
+    )
     monkeypatch.setattr("tbgen.engine.resources.usable_cores", lambda: cores)
     monkeypatch.setattr("tbgen.engine.resources.memory_left", lambda: (1 << 50, room))
     monkeypatch.setattr("tbgen.engine.resources.stack_bytes", lambda: 8 << 20)
@@ -221,7 +231,8 @@ def test_threads_have_cores_and_memory(
     thinker, searcher = thinker_with(notes)
     thinker.resources._loaded_proofs.set()
     thinker.get_ready(Options(threads=32), lambda: notes.put("ready"))
-    assert notes.get(timeout=60) == f"no cores or memory for 32 threads: the search has {threads}"
+    reason = "no cores, memory or processes for 32 threads"
+    assert notes.get(timeout=60) == f"{reason}: the search has {threads}"
     assert notes.get(timeout=60) == "ready"
     assert searcher.threads == threads
     thinker.get_ready(Options(threads=32), lambda: notes.put("ready"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from tbgen.system.threads import thread_pool
+from tbgen.system.threads import startable_threads, thread_pool
 
 TRIES = """
 import os, resource, signal, time
@@ -50,6 +51,19 @@ memory.
 def test_a_pool_shares_work() -> None:
     with thread_pool(3) as pool:
         assert list(pool.map(lambda n: n * n, range(50))) == [n * n for n in range(50)]
+
+
+def test_threads_that_the_system_refuses_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, refused = threading.Thread.start, threading.active_count() + 2
+
+    def limited(thread: threading.Thread) -> None:
+        if threading.active_count() == refused:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    assert [startable_threads(most) for most in (0, 1, 2, 3)] == [0, 1, 2, 2]
+    assert threading.active_count() == refused - 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="addresses are limited by Linux")
