@@ -212,8 +212,8 @@ def _misplaced(code: int, square: int) -> PositionError:
     kind = PieceType(piece_kind(code)).name.lower()
     return PositionError(
         f"{_owner(code)}'s {kind} cannot stand on {square_name(square)}",
-        "advisors and kings stay in the palace, elephants on their seven points, pawns never stand "
-        "behind their start or between their files",
+        "kings stay in the palace, advisors on its five diagonal points, elephants on their seven "
+        "points, pawns never stand behind their start or between their files",
     )
 
 

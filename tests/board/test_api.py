@@ -439,7 +439,7 @@ def test_the_editor_lists_every_fault(client: TestClient) -> None:
         "Black king: 0 on the board, not one"
         in client.get("/", params={"mode": "edit", "fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b"}).text
     )
-    assert "Red advisor cannot stand on a1: it stays in the palace" in page
+    assert "Red advisor cannot stand on a1: it stays on the five points of the palace" in page
     assert "Red pawn cannot stand on e1" in page
     page = client.get(
         "/", params={"mode": "edit", "fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b", "lang": "zh-Hant"}

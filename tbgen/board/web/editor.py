@@ -49,7 +49,7 @@ ERASER = "x"
 
 _AREA_FAULTS = {
     PieceType.KING: "fault_area_king",
-    PieceType.ADVISOR: "fault_area_king",
+    PieceType.ADVISOR: "fault_area_advisor",
     PieceType.ELEPHANT: "fault_area_elephant",
     PieceType.PAWN: "fault_area_pawn",
 }
