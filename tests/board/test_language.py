@@ -189,7 +189,7 @@ def test_every_error_of_a_page_has_a_chinese_text() -> None:
     without = {
         text
         for text in found - UNSEEN - {""}
-        if not any(_translated(text.replace("{}", field)) for field in FIELDS)
+        if not any(_translated(text.replace("{}", field), "zh-Hans") for field in FIELDS)
     }
     assert not without
 
@@ -208,6 +208,19 @@ def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
     assert localise_error("e4 is no square", hint, "zh-Hans")[1] == "黑方a0、b9的车不能走"
     assert localise_error("Red's king cannot stand on a3", "", "zh-Hans")[0] == (
         "红方帅不能在九路第4线（a3）"
+    )
+
+
+def test_quotations_keep_their_script() -> None:
+    """A quotation in a traditional message is as the visitor typed it; the quotes are 「」."""
+    assert localise_error("'查找程序' is no endgame, position or game", "", "zh-Hant")[0] == (
+        "「查找程序」不是殘局、局面或棋譜"
+    )
+    assert localise_error("Red has 2 kings", "write both sides, as in 车马对车", "zh-Hant") == (
+        "紅方有2個帥，應為一個", "請寫出雙方，例如「車馬對車」"
+    )
+    assert localise_error("line '车' of the board has 1 points, not 9", "", "zh-Hant")[0] == (
+        "棋盤的一行「车」有1個點，應為9個點"
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Self
 
-from tbgen.board.language.i18n import localise, read_csv
+from tbgen.board.language.i18n import localise, read_csv, text
 from tbgen.board.language.words import point_name
 from tbgen.indexing import Side
 from tbgen.indexing.squares import LETTERS, PieceType, parse_square
@@ -48,8 +48,8 @@ def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
     """
     if language == "en":
         return _sentence(message), _sentence(hint)
-    said = _translated(message) or _GENERAL_MESSAGE
-    return localise(language, "", said), localise(language, "", _translated(hint) or "")
+    said = _translated(message, language) or localise(language, "", _GENERAL_MESSAGE)
+    return said, _translated(hint, language) or ""
 
 
 def translate_error(message: str, hint: str, language: str) -> tuple[str, str]:
@@ -58,10 +58,8 @@ def translate_error(message: str, hint: str, language: str) -> tuple[str, str]:
     If the message has no translation, both stay in English, as a general sentence would say
     nothing. If only the hint has none, only the hint stays in English.
     """
-    chinese = _translated(message)
-    if language == "en" or chinese is None:
-        return message, hint
-    return localise(language, "", chinese), localise(language, "", _translated(hint) or hint)
+    chinese = None if language == "en" else _translated(message, language)
+    return (message, hint) if chinese is None else (chinese, _translated(hint, language) or hint)
 
 
 def _sentence(english: str) -> str:
@@ -70,14 +68,15 @@ def _sentence(english: str) -> str:
     return english if named else english[:1].upper() + english[1:]
 
 
-def _translated(message: str) -> str | None:
-    """Translate an English message or hint into simplified Chinese; None if no pattern fits."""
+def _translated(message: str, language: str) -> str | None:
+    """Translate an English message or hint into a Chinese language; None if no pattern fits."""
     for pattern, chinese in _PATTERNS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match:
             sides = [_SIDES[group] for group in match.groups() if group in _SIDES]
             side = sides[0] if sides else None
-            return chinese.format(*(_Part(group, side) for group in match.groups()))
+            parts = (_Part(group, side, language) for group in match.groups())
+            return localise(language, "", chinese).format(*parts)
     return None
 
 
@@ -89,31 +88,35 @@ class _Part(str):
 
     typed: str
 
-    def __new__(cls, found: str, side: Side | None) -> Self:
+    def __new__(cls, found: str, side: Side | None, language: str) -> Self:
         """Translate `found` for a message that names `side`."""
-        part = super().__new__(cls, _word(found, side))
+        part = super().__new__(cls, _word(found, side, language))
         part.typed = found.replace(" and ", "、")
         return part
 
 
-def _word(found: str, side: Side | None) -> str:
+def _word(found: str, side: Side | None, language: str) -> str:
     """Translate a part of an English message, captured by a group of its pattern, into Chinese.
 
     found : the captured text
     side : the first side that the message names, None if it names none; decides between 相 and 象
+    language : a Chinese language
 
     Sides, pieces and squares are translated; numbers and commands are kept, commands without the
-    prefix `run: `. Any other text is put between “ and ”, without its own quotes.
+    prefix `run: `. Any other text is put between “ and ”. If it has quotes of its own, the visitor
+    typed it: these are removed, and it is not converted to the script of `language`.
     """
     if found in _SIDES:
-        return "红黑"[_SIDES[found]] + "方"
+        return text(language, found.lower())
     if found in _KINDS:
         kind = _KINDS[found]
-        return _EITHER[kind] if side is None else character(side, kind)
+        return localise(language, "", _EITHER[kind] if side is None else character(side, kind))
     if re.fullmatch(r"[a-i]\d(?: and [a-i]\d)*", found):
         squares = found.split(" and ")
-        return "、".join(f"{point_name(parse_square(s), 'zh-Hans')}（{s}）" for s in squares)
+        return "、".join(f"{point_name(parse_square(s), language)}（{s}）" for s in squares)
     if found.isdecimal() or found.startswith("run: "):
         return found.removeprefix("run: ")
     quoted = re.fullmatch(r"(['\"])(.*)\1", found, re.DOTALL)
-    return f"“{quoted[2] if quoted else found.replace(' or ', '”或“')}”"
+    if quoted:
+        return localise(language, "", "“{}”").format(quoted[2])
+    return localise(language, "", f"“{found.replace(' or ', '”或“')}”")
