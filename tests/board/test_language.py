@@ -217,8 +217,10 @@ def test_quotations_keep_their_script() -> None:
         "「查找程序」不是殘局、局面或棋譜"
     )
     assert localise_error("Red has 2 kings", "write both sides, as in 车马对车", "zh-Hant") == (
-        "紅方有2個帥，應為一個", "請寫出雙方，例如「車馬對車」"
+        "紅方有2個帥，應為一個",
+        "請寫出雙方，例如「車馬對車」",
     )
+    assert localise_error("'车' is a malformed tag", "", "zh-Hant")[0] == "標籤「车」格式不對"
     assert localise_error("line '车' of the board has 1 points, not 9", "", "zh-Hant")[0] == (
         "棋盤的一行「车」有1個點，應為9個點"
     )
