@@ -12,7 +12,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
 from tbgen.notation import parse_material
 from tbgen.system.platform import usable_cores
-from tbgen.system.units import counted
+from tbgen.system.units import counted, percent
 from tbgen.tables import read_build_record
 from tbgen.tables.proofs import Proofs, ProofStatus, find_in_directory
 
@@ -71,7 +71,7 @@ def stats(
 
 
 def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
-    limit = answer["orders_limit"]
+    limit, rate = answer["orders_limit"], percent(answer["rule_decided_rate"])
     limited = f", at most {counted(limit, 'order')}" if limit else ""
     option = "" if answer["minor_chases"] is not False else " without minor chases"
     rows = [
@@ -83,7 +83,7 @@ def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
         *((f"{side} to move", _counts(answer[f"{side}_to_move"])) for side in ("red", "black")),
         ("draws", f"{answer['draws']:,}"),
         ("longest distance", counted(answer["max_distance"], "ply", "plies")),
-        ("decided by rules", f"{answer['rule_decided']:,} ({answer['rule_decided_rate']:.2%})"),
+        ("decided by rules", f"{answer['rule_decided']:,} ({rate})"),
         *((f"  order {order['order']}", _order_counts(order)) for order in answer["orders"]),
         ("on disk", f"{answer['bytes_on_disk']:,} bytes"),
     ]

@@ -1,4 +1,4 @@
-"""Bytes, seconds and numbers of things as text."""
+"""Bytes, seconds, shares and numbers of things as text."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def format_duration(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def percent(share: float) -> str:
+    """Format a share (0 to 1) as a percentage.
+
+    Only 0 is `0.0%` and only 1 is `100.0%`; shares near them are `< 0.1%` and `> 99.9%`.
+    """
+    if 0 < share < 0.0005:
+        return "< 0.1%"
+    return "> 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -24,7 +24,6 @@ from tbgen import open_tablebase
 from tbgen.board.knowledge.puzzles import find_puzzle
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.i18n import text as words
-from tbgen.board.language.words import percent
 from tbgen.board.web import handbook
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.verdict import short_value
@@ -228,15 +227,6 @@ def test_the_longest_win_may_begin_with_the_loser() -> None:
         assert "14 plies (7 moves)" in text
         assert "<span>Red wins, 7 moves</span>" in text
         assert "<span>longest: 7 moves</span>" in page(client, "/handbook/KRN")
-
-
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [(0, "0.0%"), (1e-6, "< 0.1%"), (0.0005, "0.1%"), (0.5, "50.0%"), (1 - 1e-6, "> 99.9%"),
-     (1, "100.0%")],
-)  # fmt: skip
-def test_a_percentage_is_0_or_100_only_if_exact(share: float, said: str) -> None:
-    assert percent(share) == said
 
 
 def test_a_mated_position_has_no_number() -> None:

@@ -320,6 +320,8 @@ def test_stats_json(run: Any, tables_dir: Path) -> None:
     assert "histogram" not in found
     (order,) = found["orders"]
     assert (order["check_patterns"], order["chase_patterns"]) == (312, 0)
+    rate = f"({found['rule_decided_rate']:.1%})"
+    assert rate in run("stats", "KRKN", "--rules", "check").output
     bars = answer(run("stats", "KRKN", "--rules", "check", "--histogram", "--json"))["histogram"]
     assert sum(bar["positions"] for bar in bars) == found["legal"]
     for entry in found["longest"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tbgen.system.units import counted, format_bytes, format_duration
+from tbgen.system.units import counted, format_bytes, format_duration, percent
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,12 @@ def test_durations(seconds: float, text: str) -> None:
 def test_counts() -> None:
     assert (counted(1, "table"), counted(2000, "table")) == ("1 table", "2,000 tables")
     assert (counted(1, "ply", "plies"), counted(0, "ply", "plies")) == ("1 ply", "0 plies")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0.0%"), (1e-6, "< 0.1%"), (0.0005, "0.1%"), (0.5, "50.0%"), (1 - 1e-6, "> 99.9%"),
+     (1, "100.0%")],
+)  # fmt: skip
+def test_a_percentage_is_0_or_100_only_if_exact(share: float, said: str) -> None:
+    assert percent(share) == said

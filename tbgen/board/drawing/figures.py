@@ -8,8 +8,8 @@ from html import escape
 from math import log10
 
 from tbgen.board.language.i18n import text
-from tbgen.board.language.words import percent
 from tbgen.indexing import Position, Side
+from tbgen.system.units import percent
 from tbgen.tables import Outcome, ProbeResult, TableStatistics
 
 _HEIGHT = 90

@@ -242,16 +242,6 @@ def time_in_words(seconds: float, language: str) -> str:
     return localise(language, format_duration(seconds), f"{seconds / 3600:.1f}小时")
 
 
-def percent(share: float) -> str:
-    """Format a share (0 to 1) as a percentage.
-
-    Only 0 is `0.0%` and only 1 is `100.0%`; shares near them are `< 0.1%` and `> 99.9%`.
-    """
-    if 0 < share < 0.0005:
-        return "< 0.1%"
-    return "> 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
-
-
 def proof_in_words(status: ProofStatus | None, language: str) -> str:
     """Return the proof status of a table as text, such as `proven from the rules, but for KRK`.
 

@@ -19,7 +19,6 @@ from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import (
     army_name,
     material_name,
-    percent,
     piece_name,
     proof_in_words,
     result_name,
@@ -43,7 +42,7 @@ from tbgen.board.web.view import View
 from tbgen.finding.handbook import CLASSES, class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import PieceType, piece_code
-from tbgen.system.units import format_bytes
+from tbgen.system.units import format_bytes, percent
 from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState
 
@@ -182,7 +181,7 @@ def _properties(
     """Return an HTML list of a table's properties, from its statistics and facts of its file."""
     seconds, material = file["build_seconds"], Material.parse(figures.material)
     time = view.text("unknown_time") if seconds is None else time_in_words(seconds, view.language)
-    rule = view.aside(f"{figures.rule_decided:,}", f"{figures.rule_decided_rate:.2%}")
+    rule = view.aside(f"{figures.rule_decided:,}", percent(figures.rule_decided_rate))
     if figures.max_rule_distance is not None:
         farthest = view.words.distance(figures.max_rule_distance)
         rule += view.text("list_stop") + view.text("longest_distance", distance=farthest)

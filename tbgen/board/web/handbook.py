@@ -18,7 +18,7 @@ from html import escape
 
 from tbgen.board.knowledge.search import positions_of_value
 from tbgen.board.knowledge.store import TableStore
-from tbgen.board.language.words import army_name, material_name, percent
+from tbgen.board.language.words import army_name, material_name
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import class_badge, link, page_link, table, wide_page
 from tbgen.board.web.small_boards import longest_wins, small_boards
@@ -29,6 +29,7 @@ from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.rules import legal_moves
+from tbgen.system.units import percent
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3

@@ -21,7 +21,7 @@ from tbgen.answers.reasons import explain_line
 from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.search import SHOWN, can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
-from tbgen.board.language.words import material_name, percent
+from tbgen.board.language.words import material_name
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import details, figures_link, hidden_fields, link, page_link, wide_page
 from tbgen.board.web.panels import pairs
@@ -31,6 +31,7 @@ from tbgen.board.web.view import View, number_of
 from tbgen.finding.query import FIELDS, SORTS, read_query
 from tbgen.indexing import Material, Position
 from tbgen.notation import require_stronger_first
+from tbgen.system.units import percent
 from tbgen.tables import Outcome
 
 PRESETS: dict[str, dict[str, str]] = {
