@@ -14,6 +14,7 @@ from tbgen.cli.options import json_option
 from tbgen.cli.streams import position_text
 from tbgen.indexing import InputError
 from tbgen.notation import MOVE_NOTATIONS, parse_move, parse_position
+from tbgen.notation.moves import language_of
 from tbgen.rules import check_legal
 from tbgen.tables.files import writing
 
@@ -32,7 +33,7 @@ from tbgen.tables.files import writing
 )  # fmt: skip
 @click.option(
     "--notation", type=click.Choice(MOVE_NOTATIONS), default=MOVE_NOTATIONS[0],
-    help="Names of files and ranks as in these moves. Default: iccs.",
+    help="Names of files and ranks as in these moves, and labels in their language. Default: iccs.",
 )  # fmt: skip
 @click.option(
     "--width", type=click.IntRange(40, 8000), metavar="N",
@@ -65,7 +66,7 @@ def diagram(
         check_legal(shown)
         move = parse_move(shown, last)
         shown, marks = shown.after(*move), Marks(move)
-    look = Look(flip=flip, pieces=pieces, notation=notation)
+    look = Look(flip=flip, pieces=pieces, notation=notation, language=language_of(notation))
     picture = draw(shown, look, marks, alone=True, width=width)
     if out is None:
         click.echo(picture)

@@ -18,6 +18,7 @@ from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material
 from tbgen.notation import MOVE_NOTATIONS, parse_material
+from tbgen.notation.moves import language_of
 from tbgen.play.mainline import Ending
 
 # Numba and the tables package are imported when a table is searched.
@@ -122,7 +123,7 @@ def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
     from tbgen.board.knowledge.store import TableStore
 
     store = TableStore(tables)
-    language = {"zh": "zh-Hans", "zh-hant": "zh-Hant"}.get(notation, "en")
+    language = language_of(notation)
     is_complete = True
     for each in found:
         sys.stdout.write(f"{game_text(store, [each.position], [], notation, language)}\n")

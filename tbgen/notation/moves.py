@@ -37,6 +37,11 @@ and punctuation, also full-width. No notation of moves ends with one of them.
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
 
+def language_of(notation: str) -> str:
+    """Return the language of a notation of moves: `en` if it is not Chinese."""
+    return {"zh": "zh-Hans", "zh-hant": "zh-Hant"}.get(notation, "en")
+
+
 def parse_move(position: Position | str, text: str, notation: str | None = None) -> Move:
     """Return the legal move that `text` names in the position.
 

@@ -43,6 +43,14 @@ def test_the_picture_shows_the_position() -> None:
     assert letters == {"e7": "K", "d2": "N", "a0": "R", "d0": "K"}
 
 
+@pytest.mark.parametrize(
+    ("notation", "said"),
+    [("wxf", "Red rook, a0"), ("zh", "红车，九路底线"), ("zh-hant", "紅車，九路底線")],
+)
+def test_labels_are_in_the_language_of_the_notation(notation: str, said: str) -> None:
+    assert f'aria-label="{said}"' in run(FEN, "--notation", notation).stdout
+
+
 def test_the_position_comes_from_standard_input() -> None:
     board = CliRunner().invoke(main, ["convert", FEN, "--to", "board"]).stdout
     result = CliRunner().invoke(main, ["diagram", "-"], input=board)
