@@ -136,13 +136,16 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
         "Black's longest defence is a perpetual chase, which loses (order 1)"
     )
     assert explain_position(position, result, found, words.WORDS["zh-Hans"]) == (
-        "黑方最顽强的着法是炮长捉三路兵，判负（1阶）"
+        "黑方最顽强的着法是用炮长捉三路兵，判负（1阶）"
+    )
+    assert explain_move(result, moves[0], found, words.WORDS["zh-Hans"]) == (
+        "黑方最顽强的着法是继续用炮长捉三路兵，判负（1阶）"
     )
     assert explain_position(position, result, found, words.WORDS["zh-Hant"]) == (
-        "黑方最頑強的著法是炮長捉三路兵，判負（1階）"
+        "黑方最頑強的著法是用炮長捉三路兵，判負（1階）"
     )
     line = chases.mainline(position)
-    assert explain_line(line, words.WORDS["zh-Hans"]) == "着法循环：黑方炮长捉三路兵，红方胜"
+    assert explain_line(line, words.WORDS["zh-Hans"]) == "着法循环：黑方用炮长捉三路兵，红方胜"
 
 
 def test_arrows_of_a_chase(chases: GameTablebase) -> None:
@@ -190,7 +193,7 @@ def test_several_chasers_are_named() -> None:
     assert ENGLISH.chase(found) == (
         "perpetual chase of the rook on e4 by the knights and the cannon"
     )
-    assert words.Chinese().chase(found) == "马炮长捉五路车"
+    assert words.Chinese().chase(found) == "用马炮长捉五路车"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 KNPKAABB    Knight and pawn against two advisors and two elephants     马兵对士象全
 R, e4       Red rook; e4                                               红车；五路第5线
 红方9步（5回合）胜                          order 0, distance to mate
-9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
+9步后，黑方最顽强的着法是用炮长捉五路车，判负（3阶）   order 3
 
 `language` is a tag: "en", "zh-Hans" or "zh-Hant".
 """
@@ -120,11 +120,11 @@ class Chinese(reasons.Words):
         return f"{plies}步（{(plies + 1) // 2}回合）"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """Return a phrase with the chasers and the victim of a chase, such as `炮长捉五路车`."""
+        """Return a phrase with the chasers and the victim of a chase, such as `用炮长捉五路车`."""
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(character(piece.side, piece.kind) for piece in mechanism.by)
-        return f"{''.join(chasers)}长捉{name_on_file(mechanism.position, victim.square)}"
+        return f"用{''.join(chasers)}长捉{name_on_file(mechanism.position, victim.square)}"
 
 
 class Traditional(Chinese):
