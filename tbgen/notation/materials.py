@@ -31,7 +31,7 @@ _WORDS = {
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
 }  # fmt: skip
 _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_COUNTS = {"单": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2,
+_COUNTS = {"单": 1, "一": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2,
            "三": 3, "四": 4, "五": 5}  # fmt: skip
 
 _PLAIN = str.maketrans("仕相單", "士象单")

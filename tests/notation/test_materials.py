@@ -30,6 +30,7 @@ def test_names_in_books_are_read() -> None:
         ("車馬對車", "KRNKR"),
         ("單馬例勝單缺仕", "KNKABB"),
         ("车对单将", "KRK"),
+        ("一车对一马", "KRKN"),
         ("单象对车", "KRKB"),
     ],
 )
