@@ -7,7 +7,8 @@
     board   ten lines of nine points, with rank and file names and the side to move
 
 `parse_position` recognises a FEN by a slash, a board by line breaks or ten times nine points, the
-six integers as digits and separators alone, perhaps after `B[6] =`. Other text is Pai's string.
+six integers as digits and separators alone, perhaps after `B[6] =`. Other text is Pai's string. A
+label `FEN` or `FEN:` in front is passed over.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES, Side, piece_cod
 
 POSITION_STYLES = ("fen", "pai", "six", "board")
 """Styles of `format_position` and `parse_position`."""
+
+_LABEL = re.compile(r"^FEN[\s:\uff1a]+", re.IGNORECASE)
+"""Pattern of a label in front of a position."""
 
 _PAI_LETTERS = "kberncp"
 """Pai's letter of each `PieceType`: b is the advisor (guard), e the elephant."""
@@ -65,7 +69,7 @@ def parse_position(text: str, side: Side | None = None) -> Position:
 def read_position(text: str, side: Side | None = None) -> PositionText:
     """Return the position of `text` like `parse_position`, with its style and viewpoint."""
     require_text(text, "position", PositionError, f"give text, as in '{START_FEN}'")
-    stripped = text.strip()
+    stripped = _LABEL.sub("", text.strip())
     if not stripped:
         raise PositionError("the position is empty", f"a FEN looks like '{START_FEN}'")
     viewpoint = Side.RED

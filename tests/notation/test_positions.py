@@ -124,7 +124,7 @@ def test_side() -> None:
         ("红", Side.RED),
         ("紅方", Side.RED),
         ("黑", Side.BLACK),
-        ("黑方先", Side.BLACK),
+        ("黑方先走", Side.BLACK),
     ):
         assert parse_position(f"{KNIGHT_FEN} {word}").side == side
     code = format_position(Position.from_fen(START_FEN), "six")
@@ -141,6 +141,8 @@ def test_side() -> None:
         "[90907073, 919901093, 929802089, 727822289, 616365676, 313335373]",
         "90907073 919901093 929802089 727822289; 616365676;313335373",
         f"{START_FEN.split()[0]}_w",
+        f"FEN {START_FEN}",
+        f"FEN：{START_FEN}",
         f"{START_FEN.split()[0]}+r+-+-",
     ],
 )
