@@ -11,6 +11,7 @@ zh-hant, which is zh in traditional characters.
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames
     games           PGN, lists of moves, Chinese records, UCI, DhtmlXQ; one game or several
+    dhtmlxq         boards of DhtmlXQ
     moves           detection of a text's notation; ICCS and Fairy-Stockfish's coordinates
     wxf, chinese    notations that name the moving piece by its kind and file
     naming          what `wxf` and `chinese` share: file numbers, places of pieces, displacements

@@ -26,14 +26,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import START_FEN, Position
-from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, Side, piece_code
+from tbgen.indexing.squares import Side
+from tbgen.notation.dhtmlxq import read_board
 from tbgen.notation.moves import is_fairy, parse_move
 from tbgen.rules import check_legal, play
 
@@ -88,9 +89,6 @@ _START = Position.from_fen(START_FEN)
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
 """Characters that are an invalid move if they stand alone as a word."""
-
-_XQ_PIECES = "RNBAKABNRCCPPPPP"
-"""Letters of one side's pieces in the order of a DhtmlXQ board, where Red's pieces come first."""
 
 
 class GameText(NamedTuple):
@@ -178,40 +176,6 @@ class _Record:
             return MoveTextError(f"{excerpt(word)} is no move", "separate moves by blanks")
         return None
 
-    def read_xq(self) -> tuple[Position, list[str | Move]]:
-        """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
-
-        On such a board a piece has two digits: its file, 0 for a, and its row, 0 for Black's back
-        rank; 99 if it is absent. A move has four: source and target. Red is to move unless the
-        first move is of a black piece. Without pieces (`binit`) the start is the opening array.
-        """
-        board = bytearray(SQUARES)
-        places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")
-        pieces = 2 * len(_XQ_PIECES)
-        if len(places) not in (0, 2 * pieces):
-            raise InputError(
-                f"a DhtmlXQ board has {2 * pieces} digits, not {len(places)}",
-                "two for each piece, 99 for one that is not there",
-            )
-        for number in range(len(places) // 2):
-            point = places[2 * number : 2 * number + 2]
-            if point != "99":
-                side, place = divmod(number, len(_XQ_PIECES))
-                board[_square(point)] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
-        start = Position(bytes(board), Side.RED) if places else _START
-        given: list[str | Move] = []
-        for at in range(0, len(moves), 4):
-            digits = moves[at : at + 4]
-            if not re.fullmatch("([0-8][0-9]){2}", digits):
-                raise MoveTextError(
-                    f"{excerpt(digits)} is no move of a DhtmlXQ move list", "four digits, 7747"
-                )
-            source, target = _square(digits[:2]), _square(digits[2:])
-            if not given and start.board[source] >= piece_code(Side.BLACK, PieceType.KING):
-                start = Position(start.board, Side.BLACK)
-            given.append(Move(source, target))
-        return start, given
-
 
 def read_game(
     text: str, from_fen: Callable[[str], Position] = Position.from_fen, most: int | None = None
@@ -236,12 +200,12 @@ def read_game(
     (game,) = games
     if game.malformed:
         raise InputError(f"{excerpt(game.malformed)} is a malformed tag", 'write [Name "value"]')
-    given: list[str | Move]
+    given: Sequence[str | Move]
     if {"binit", "movelist"} & game.tags.keys():
-        start, given = game.read_xq()
+        start, given = read_board(game.tags.get("binit", ""), game.tags.get("movelist", ""))
     else:
         start = from_fen(game.fen or game.tags.get("FEN", START_FEN))
-        given = [*game.words]
+        given = game.words
     check_legal(start)
     if most is not None and len(given) > most:
         raise InputError(f"the game has more than {most} moves", "begin with a later position")
@@ -436,11 +400,3 @@ def _result(text: str) -> str:
     if not text or text[-1] not in "胜勝负負":
         return ""
     return "1-0" if (text[0] != "黑") == (text[-1] in "胜勝") else "0-1"
-
-
-def _square(digits: str) -> int:
-    """Return the square of two DhtmlXQ digits; raises `MoveTextError` for other text."""
-    if not re.fullmatch("[0-8][0-9]", digits):
-        raise MoveTextError(f"{excerpt(digits)} is no point of a DhtmlXQ board", "two digits, 77")
-    file, row = int(digits[0]), int(digits[1])
-    return FILES * (9 - row) + file
