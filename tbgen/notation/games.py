@@ -58,7 +58,8 @@ _TOKEN = re.compile(
         | (?m:^) \s* (?: [结結]果 | [着著走]法 ) \s*[:\uff1a]
         | (?m:^) \s* (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
             [^\n\d{_NUMERALS}]* (?![^\n]) )
-    | \[DhtmlXQ_ (?P<part>\w+) \]
+    | (?P<xq> \[DhtmlXQ_ (?P<part>\w+) \] (?P<content>.*?)
+        (?: \[/DhtmlXQ_ (?P<closing>\w+) \] | (?=\[DhtmlXQ_) | \Z ) )
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
     | (?P<malformed> \[\s* [A-Za-z]\w* \s* ["“”] [^\n]* | (?m:^) \[\s* [A-Za-z]+ \s [^\n]* )
     | (?P<bracket> [({{（《【] )
@@ -199,7 +200,10 @@ def read_game(
         )
     (game,) = games
     if game.malformed:
-        raise InputError(f"{excerpt(game.malformed)} is a malformed tag", 'write [Name "value"]')
+        raise InputError(
+            f"{excerpt(game.malformed)} is a malformed tag",
+            'write [Name "value"], or [DhtmlXQ_name]value[/DhtmlXQ_name]',
+        )
     given: Sequence[str | Move]
     if {"binit", "movelist"} & game.tags.keys():
         start, given = read_board(game.tags.get("binit", ""), game.tags.get("movelist", ""))
@@ -329,12 +333,10 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
     at = tag_line = 0
     while match := _TOKEN.match(text, at):
         first, at, kind, value = match.start(), match.end(), match.lastgroup or "", match[0]
-        if kind == "part":
-            closing = f"[/DhtmlXQ_{match['part']}]"
-            end = text.find(closing, at)
-            value = text[at : end if end >= 0 else len(text)]
-            at += len(value) + len(closing)
-            yield "tag", match["part"], value.strip(), first
+        if kind == "xq":
+            yield "tag", match["part"], match["content"].strip(), first
+            if match["part"] in ("binit", "movelist") and match["part"] != match["closing"]:
+                yield "malformed", "", value, first
         elif kind == "value":
             yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
         elif kind == "bracket":

@@ -252,9 +252,17 @@ def test_the_side_of_a_dhtmlxq_board() -> None:
     assert [move.iccs for move in game.moves] == ["d9d8"]
 
 
+def test_a_dhtmlxq_part_ends_at_any_tag() -> None:
+    """Only the board and the moves need their own closing tags."""
+    parts = "[DhtmlXQ_blacktime][/DhtmlXQ_time][DhtmlXQ_title]a"
+    game = read_game(f"{parts}[DhtmlXQ_movelist]77477062[/DhtmlXQ_movelist]")
+    assert [move.iccs for move in game.moves] == OPENING[:2]
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
+        ("[DhtmlXQ_movelist]7747[/DhtmlXQ_time]", "'\\[DhtmlXQ_movelist]7747.*is a malformed tag"),
         ("[DhtmlXQ_movelist]7747706[/DhtmlXQ_movelist]", "'706' is no move of a DhtmlXQ"),
         ("[DhtmlXQ_movelist]77477[/DhtmlXQ_movelist]", "'7' is no move of a DhtmlXQ move list"),
         ("[DhtmlXQ_movelist]7799[/DhtmlXQ_movelist]", "'7799' is no move of a DhtmlXQ move list"),
