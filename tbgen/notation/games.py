@@ -9,10 +9,12 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
-the line, lines that begin with % or with a Chinese label (标题:), the labels FEN and Moves, words
-without a letter or digit, and move numbers. A semicolon begins a comment if a blank follows it, or
-if it is between a blank and a word without a number (a move has one). But moves alone after a
-semicolon with a blank behind it and none in front, as in `h2e2; h9g7`, are no comment.
+the line, lines that begin with %, the labels FEN and Moves, words without a
+letter or digit, and move numbers. So are lines that begin with a
+Chinese label (标题：) and have neither a move nor a FEN, and the labels 红方, 黑方, 局面, 着法 and
+结果 of any line. A semicolon begins a comment if a blank follows it, or if it is between a blank
+and a word without a number (a move has one). But moves alone after a semicolon with a blank behind
+it and none in front, as in `h2e2; h9g7`, are no comment.
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
@@ -35,27 +37,42 @@ from tbgen.indexing.move import Move
 from tbgen.indexing.position import START_FEN, Position
 from tbgen.indexing.squares import Side
 from tbgen.notation.dhtmlxq import read_board
-from tbgen.notation.moves import is_fairy, parse_move
+from tbgen.notation.moves import is_fairy, is_move_text, parse_move
 from tbgen.rules import check_legal, play
 
 _GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
 """Blanks and punctuation between moves, written as part of a regular expression's `[...]`."""
 
-_LABELS = (
-    "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]"
-    "|[开開]局|[评評]?[注註][释釋解]?"
-)
-"""Alternatives of a regular expression: labels of lines to pass over, such as players and event."""
-
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
+_MOVE = (
+    rf"[前中后後{_NUMERALS}帅帥将將仕士相象车車俥马馬傌炮砲包兵卒]{{2}}[进進退平上下][{_NUMERALS}]"
+)
+"""Pattern of a move in Chinese."""
+
+_OTHER = rf"(?:(?![进進退平上下十{_NUMERALS}])[\u4e00-\u9fff])"
+"""Pattern of a Chinese character that is neither the direction of a move nor a number."""
+
+_NOTES = "(?:棋[谱譜])?[标標][题題] | [开開布]局 | [备備附评評]?[注註][释釋解]?"
+"""Alternatives of a regular expression: labels of lines that may mention moves."""
+
+_CONTENT = rf"""
+    (?: {_MOVE} | (?: [A-Ia-i\uff21-\uff29\uff41-\uff49] \d [-x\uff0d]? ){{2}}
+        | [KAERHCPNMBGSkaerhcpnmbgs\uff21-\uff3a\uff41-\uff5a] [\d+-] [^\w\s] \d
+        | (?: [0-9A-Za-z]{{1,9}} / ){{9}} )
+"""
+"""Pattern of a move or a FEN in a line that begins with a label."""
 
 _TOKEN = re.compile(
     rf"""
     (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
         | (?<!\S) ; [^{_GAP}\d{_NUMERALS}]+ (?=[{_GAP}]|$) [^\n]* | (?m:^)%[^\n]*
-        | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和]) | [.\uff0e\u2026\u2014]+
-        | (?m:^) \s* (?: {_LABELS} ) \s*[:\uff1a][^\n]*
-        | (?m:^) \s* (?: [结結]果 | [着著走]法 ) \s*[:\uff1a]
+        | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和])
+        | [.\uff0e\u2026\u2014]+
+        | (?m:^) \s* (?: (?: {_NOTES} ) \s*[:\uff1a] | 棋[谱譜]由 ) [^\n]*
+        | (?m:^) \s* (?: (?: {_OTHER}{{1,8}} [:\uff1a] (?: (?!{_CONTENT}) [^\n] )*? )? [着著走]法
+            (?: [(\uff08] [^()\uff08\uff09\n]* [)\uff09] )? | [结結]果 ) \s*[:\uff1a]
+        | (?m:^) \s* {_OTHER}{{1,8}} \s*[:\uff1a] (?![^\n]*{_CONTENT}) [^\n]*
+        | (?m:^) \s* (?: [红紅黑]方? | 局面 ) \s*[:\uff1a]
         | (?m:^) \s* (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
             [^\n\d{_NUMERALS}]* (?![^\n]) )
     | (?P<xq> \[DhtmlXQ_ (?P<part>\w+) \] (?P<content>.*?)
@@ -86,7 +103,6 @@ _ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
 """Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
 
-_START = Position.from_fen(START_FEN)
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
 """Characters that are an invalid move if they stand alone as a word."""
@@ -113,6 +129,7 @@ class _Record:
     fen: str = ""  # FEN in front of the moves, not in a tag, and a book's words; empty without one
     inherits: bool = False  # whether `fen` is a copy from the game before (`split_games`)
     words: list[str] = field(default_factory=list)  # moves, and other text that is not passed over
+    moves: int = 0  # number of words that have the form of a move
     numbers: dict[int, int] = field(default_factory=dict)  # move numbers by number of moves before
     misnumbered: tuple[int, MoveTextError] | None = None
     """Number of moves before the first misplaced move number, and its error; None without one."""
@@ -257,7 +274,7 @@ def _split(text: str) -> list[_Record]:
     games = [_Record()]
     for kind, name, value, first in _tokens(text):
         game = games[-1]
-        if _begins_game(game, kind, name):
+        if _begins_game(game, kind, name, value):
             inherits = kind == "number" and not game.ended and bool(game.fen)
             game = _Record(first, fen=game.fen if inherits else "", inherits=inherits)
             games.append(game)
@@ -269,10 +286,11 @@ def _split(text: str) -> list[_Record]:
             game.fen = value
         elif kind == "move":
             game.words.append(value)
+            game.moves += is_move_text(value)
         elif kind == "number" and name:
             game.count(int(name), is_black=bool(_ELLIPSIS.search(value)))
         elif kind == "result":
-            game.stated, game.ended = _result(value), bool(game.words)
+            game.stated, game.ended = _result(value), bool(game.moves)
             if game.fen and not game.words and re.match("[红紅黑]方?先", value):
                 game.fen += f" {value}"  # as in 黑先胜
     return [game for game in games if game.words or game.fen or game.tags or game.malformed]
@@ -287,30 +305,23 @@ def begins_with_moves(line: str) -> bool | None:
     parts = ((kind, value) for kind, _, value, _ in _tokens(line) if kind != "position")
     first, word = next(parts, ("move", ""))
     if first == "fen":
-        return False if any(kind == "move" and _is_move(value) for kind, value in parts) else None
-    return first != "move" or _is_move(word) or None
-
-
-def _is_move(word: str) -> bool:
-    """Return whether a word has the form of a move, even of an illegal one."""
-    try:
-        parse_move(_START, word)
-    except MoveTextError as error:
-        return not error.message.endswith("is no move")
-    return True
+        return (
+            False if any(kind == "move" and is_move_text(value) for kind, value in parts) else None
+        )
+    return first != "move" or is_move_text(word) or None
 
 
 def _is_moves(comment: str) -> bool:
     """Return whether a text consists of moves, with or without numbers and semicolons."""
     found = [m for m in _TOKEN.finditer(comment.replace(";", " ")) if m.lastgroup != "skipped"]
     words = [m[0] for m in found if m.lastgroup not in ("number", "result")]
-    return bool(words) and all(map(_is_move, words))
+    return bool(words) and all(map(is_move_text, words))
 
 
-def _begins_game(game: _Record, kind: str, name: str) -> bool:
+def _begins_game(game: _Record, kind: str, name: str, value: str) -> bool:
     """Return whether a token begins a new game, after the part of `game` that has been read.
 
-    kind, name : as `_tokens` yields them; `split_games` has the conditions
+    kind, name, value : as `_tokens` yields them; `split_games` has the conditions
     """
     if kind == "tag":
         again = name in game.tags and name in (next(iter(game.tags)), "FEN", "binit")
@@ -318,8 +329,9 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
     if kind in ("fen", "position"):
         return bool(game.words or game.fen)
     if kind == "number" and name == "1":
-        return game.ended or len(game.words) > 1
-    return game.ended and kind in ("move", "number", "malformed")
+        return game.ended or game.moves > 1
+    is_move = kind == "move" and is_move_text(value)
+    return game.ended and (is_move or kind in ("number", "malformed"))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:

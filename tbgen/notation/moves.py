@@ -70,6 +70,13 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
     raise _unknown(notation)
 
 
+def is_move_text(text: str) -> bool:
+    """Return whether a text has the form of a move in any notation, even of an illegal one."""
+    plain = _without_marks(text)
+    coordinates = ICCS.fullmatch(plain) or _FAIRY.fullmatch(plain)
+    return bool(coordinates or chinese.split(plain) or wxf.split(plain))
+
+
 def is_fairy(texts: Iterable[str]) -> bool:
     """Return whether the coordinates in the moves of a game are Fairy-Stockfish's.
 

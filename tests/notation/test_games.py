@@ -34,6 +34,12 @@ OPENINGS = [
     ("1.炮二平五 1.…马8进7 2. 马二进三 ...车9平8 红方胜定", "1-0"),
     ("……炮二平五 1.——，马8进7 2.马二进三 2……车9平8 黑方长将作负", "1-0"),
     ("标题: 一\n红方：甲\n黑方: 乙\n结果: 和棋\n炮二平五 马8进7 马二进三 车9平8", "1/2-1/2"),
+    (
+        "标题: 甲 负 乙\n轮次: 第07轮\n布局: 中炮进三兵\n记时规则: 15分＋5秒\n棋谱价值: 1\n\n"
+        "  1.炮二平五 马8进7\n 2.马二进三 车9平8\n\n棋谱由 http://www.dpxq.com/ 生成\n", "",
+    ),
+    ("红方：甲 黑方：乙 着法（红先胜）：炮二平五 马8进7 马二进三 车9平8", ""),
+    ("红：炮二平五  马8进7\n红：马二进三\n黑：i9h9", ""),
     ("第一局 单马胜单卒\n着法：一、炮二平五 马8进7\n注：3. 好棋\n二、马二进三 车9平8", ""),
     ("变化一\n十一、炮二平五 马8进7 十二、马二进三 车9平8", ""),
     ("C2.5 ; H8+7 1-0\nH8+7; 2. H2+3 is best\nH2+3 R9.8;", ""),
@@ -87,6 +93,7 @@ def test_every_form_gives_the_same_game(text: str, stated: str) -> None:
         ("h2e2) h9g7", "')'"),
         ("h2e2 [h9g7]", "'['"),
         ("炮二平五 好棋", "'好棋'"),
+        ("炮二平五\n附言：马8进7更好", "'附言'"),
     ],
 )
 def test_text_that_is_no_move_is_a_fault(text: str, word: str) -> None:
@@ -109,6 +116,7 @@ def test_text_that_is_no_move_is_a_fault(text: str, word: str) -> None:
         ("1. h2e2 h9g7 2. h0g2\n1. h2e2", 2),
         (f"position fen {FEN} moves c4b4\nposition startpos moves h2e2", 2),
         (f'[FEN "{FEN}"] c4b4 ' * 3, 3),
+        ("分类: 甲\n1. 炮二平五 马8进7 红胜\n棋谱由 x 生成\n分类: 乙\n1. 炮二平五", 2),
     ],
 )
 def test_games_are_not_merged(text: str, games: int) -> None:
@@ -235,6 +243,11 @@ def test_a_game_may_be_a_position_alone() -> None:
 def test_impossible_first_positions(text: str) -> None:
     with pytest.raises(PositionError):
         read_game(text)
+
+
+def test_labels_of_positions_and_moves() -> None:
+    game = read_game(f"局面：{FEN}\n红：1.车七平八\n黑：b6c6\n")
+    assert [move.iccs for move in game.moves] == ["c4b4", "b6c6"]
 
 
 def test_a_limit_of_moves() -> None:
