@@ -18,10 +18,11 @@ it and none in front, as in `h2e2; h9g7`, are no comment.
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
-jumps ahead (after a lost line), or that is for a move of the side not to move (after a lost move).
-Numbers may count pairs of moves or single moves, and begin anywhere. Except on DhtmlXQ boards,
-`parse_move` reads the moves. Their notation is Fairy-Stockfish's if the tag `[Format "fairy"]`
-names it, or if a move has a rank 10, and none 0.
+jumps ahead (after a lost line), or that is for a move of the side not to move (after a lost move),
+and a move that the text ascribes to that side (红：炮二平五). Numbers may count pairs of moves or
+single moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the moves. Their
+notation is Fairy-Stockfish's if the tag `[Format "fairy"]` names it, or if a move has a rank 10,
+and none 0.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ _CONTENT = rf"""
 
 _TOKEN = re.compile(
     rf"""
-    (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
+    (?P<side> [红紅黑] ) 方? \s* [:\uff1a]? \s* (?={_MOVE})
+    | (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
         | (?<!\S) ; [^{_GAP}\d{_NUMERALS}]+ (?=[{_GAP}]|$) [^\n]* | (?m:^)%[^\n]*
         | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和])
         | [.\uff0e\u2026\u2014]+
@@ -130,6 +132,8 @@ class _Record:
     inherits: bool = False  # whether `fen` is a copy from the game before (`split_games`)
     words: list[str] = field(default_factory=list)  # moves, and other text that is not passed over
     moves: int = 0  # number of words that have the form of a move
+    sides: dict[int, Side] = field(default_factory=dict)
+    """Side to which the text ascribes a move, by number of moves before."""
     numbers: dict[int, int] = field(default_factory=dict)  # move numbers by number of moves before
     misnumbered: tuple[int, MoveTextError] | None = None
     """Number of moves before the first misplaced move number, and its error; None without one."""
@@ -173,6 +177,12 @@ class _Record:
         """Return the error at the word after `before` moves, with `side` to move; or None."""
         if self.misnumbered is not None and self.misnumbered[0] == before:
             return self.misnumbered[1]
+        owner, mover = side.other.name.title(), side.name.title()
+        if self.sides.get(before, side) != side:
+            return MoveTextError(
+                f"after ply {before} a move of {owner} is given, but {mover} is to move",
+                "add the lost moves, or correct the side",
+            )
         number = self.numbers.get(before)
         has_two = before + 1 < len(self.words) and before + 1 not in self.numbers
         is_reply = before % 2 == 1 and side == Side.BLACK
@@ -184,7 +194,6 @@ class _Record:
         if before in self.ellipses:
             is_wrong = side == Side.RED
         if number and is_wrong:
-            owner, mover = side.other.name.title(), side.name.title()
             return MoveTextError(
                 f"after ply {before} number {number} is for {owner}, but {mover} is to move",
                 "add the lost moves, or correct the number",
@@ -287,6 +296,8 @@ def _split(text: str) -> list[_Record]:
         elif kind == "move":
             game.words.append(value)
             game.moves += is_move_text(value)
+        elif kind == "side":
+            game.sides[len(game.words)] = Side.BLACK if name == "黑" else Side.RED
         elif kind == "number" and name:
             game.count(int(name), is_black=bool(_ELLIPSIS.search(value)))
         elif kind == "result":
@@ -314,7 +325,7 @@ def begins_with_moves(line: str) -> bool | None:
 def _is_moves(comment: str) -> bool:
     """Return whether a text consists of moves, with or without numbers and semicolons."""
     found = [m for m in _TOKEN.finditer(comment.replace(";", " ")) if m.lastgroup != "skipped"]
-    words = [m[0] for m in found if m.lastgroup not in ("number", "result")]
+    words = [m[0] for m in found if m.lastgroup not in ("number", "result", "side")]
     return bool(words) and all(map(is_move_text, words))
 
 
@@ -349,6 +360,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
             yield "tag", match["part"], match["content"].strip(), first
             if match["part"] in ("binit", "movelist") and match["part"] != match["closing"]:
                 yield "malformed", "", value, first
+        elif kind == "side":
+            yield "side", match["side"], value, first
         elif kind == "value":
             yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
         elif kind == "bracket":

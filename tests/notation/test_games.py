@@ -39,7 +39,7 @@ OPENINGS = [
         "  1.炮二平五 马8进7\n 2.马二进三 车9平8\n\n棋谱由 http://www.dpxq.com/ 生成\n", "",
     ),
     ("红方：甲 黑方：乙 着法（红先胜）：炮二平五 马8进7 马二进三 车9平8", ""),
-    ("红：炮二平五  马8进7\n红：马二进三\n黑：i9h9", ""),
+    ("红：炮二平五  黑：马8进7\n红马二进三\n黑：i9h9", ""),
     ("第一局 单马胜单卒\n着法：一、炮二平五 马8进7\n注：3. 好棋\n二、马二进三 车9平8", ""),
     ("变化一\n十一、炮二平五 马8进7 十二、马二进三 车9平8", ""),
     ("C2.5 ; H8+7 1-0\nH8+7; 2. H2+3 is best\nH2+3 R9.8;", ""),
@@ -243,6 +243,13 @@ def test_a_game_may_be_a_position_alone() -> None:
 def test_impossible_first_positions(text: str) -> None:
     with pytest.raises(PositionError):
         read_game(text)
+
+
+@pytest.mark.parametrize("moves", ["黑：车9平8", "红炮二平五 红方：马二进三"])
+def test_a_move_of_the_side_not_to_move_is_a_fault(moves: str) -> None:
+    game = read_game(moves)
+    assert game.fault is not None
+    assert "is given, but" in game.fault.message
 
 
 def test_labels_of_positions_and_moves() -> None:
