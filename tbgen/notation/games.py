@@ -10,7 +10,7 @@
 
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
 the line, lines that begin with %, the labels FEN and Moves, words without a
-letter or digit, and move numbers. So are lines that begin with a
+letter or digit, Chinese words after the last move, and move numbers. So are lines that begin with a
 Chinese label (标题：) and have neither a move nor a FEN, and the labels 红方, 黑方, 局面, 着法 and
 结果 of any line. A semicolon begins a comment if a blank follows it, or if it is between a blank
 and a word without a number (a move has one). But moves alone after a semicolon with a blank behind
@@ -41,7 +41,7 @@ from tbgen.notation.dhtmlxq import read_board
 from tbgen.notation.moves import is_fairy, is_move_text, parse_move
 from tbgen.rules import check_legal, play
 
-_GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
+_GAP = r"\s,;:!?|\u2192\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
 """Blanks and punctuation between moves, written as part of a regular expression's `[...]`."""
 
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
@@ -69,7 +69,7 @@ _TOKEN = re.compile(
     | (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
         | (?<!\S) ; [^{_GAP}\d{_NUMERALS}]+ (?=[{_GAP}]|$) [^\n]* | (?m:^)%[^\n]*
         | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和])
-        | [.\uff0e\u2026\u2014]+
+        | [.\uff0e\u2026\u2014\uff0d]+
         | (?m:^) \s* (?: (?: {_NOTES} ) \s*[:\uff1a] | 棋[谱譜]由 ) [^\n]*
         | (?m:^) \s* (?: (?: {_OTHER}{{1,8}} [:\uff1a] (?: (?!{_CONTENT}) [^\n] )*? )? [着著走]法
             (?: [(\uff08] [^()\uff08\uff09\n]* [)\uff09] )? | [结結]果 ) \s*[:\uff1a]
@@ -84,11 +84,11 @@ _TOKEN = re.compile(
     | (?P<bracket> [({{（《【] )
     | (?P<number> (?: 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
         | [十一二三四五六七八九]{{1,3}}\u3001
-        | \d{{1,6}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] ) | \d{{1,3}}(?=\s) )
+        | \d{{1,6}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] ) | \d{{1,3}}(?=\s|{_MOVE}) )
         (?: [{_GAP}]* [.\uff0e\u2026\u2014]+ )? )
     | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
-        | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
-        | [成作]?和[棋局] )
+        | 判?[红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
+        | [成作弈例官判]?和 (?: [棋局] | (?=[{_GAP}]|$) ) | 平局 )
     | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+
             (?: [\s_+]+(?:[A-Za-z]|[红紅黑]方?(?:走|先[行走手]?)?)(?![^\s_+;,]))? )
         (?: [\s_+]+-[\s_+]+- (?:[\s_+]+\d+[\s_+]+\d+(?![^\s_+;,]))? )? \s*;?
@@ -104,6 +104,9 @@ _ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
 
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
 """Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
+
+_REMARK = re.compile(rf"{_OTHER}+")
+"""Pattern of a word that is passed over after the last move, such as 绝杀."""
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
@@ -304,6 +307,9 @@ def _split(text: str) -> list[_Record]:
             game.stated, game.ended = _result(value), bool(game.moves)
             if game.fen and not game.words and re.match("[红紅黑]方?先", value):
                 game.fen += f" {value}"  # as in 黑先胜
+    for game in games:
+        while game.moves and _REMARK.fullmatch(game.words[-1]):
+            game.words.pop()
     return [game for game in games if game.words or game.fen or game.tags or game.malformed]
 
 
@@ -421,8 +427,8 @@ def _result(text: str) -> str:
     """Return the result 1-0, 0-1 or 1/2-1/2 that a text such as 红先胜 states; "" if none."""
     if text in ("1-0", "0-1"):
         return text
-    text = text.removesuffix("定")
-    if text.startswith("1/2") or "和" in text:
+    text = text.removeprefix("判").removesuffix("定")
+    if text.startswith("1/2") or "和" in text or text == "平局":
         return "1/2-1/2"
     if not text or text[-1] not in "胜勝负負":
         return ""
