@@ -9,7 +9,7 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
-the line, lines that begin with %, the labels FEN and Moves, words without a
+the line, lines that begin with %, headers of WXF files, the labels FEN and Moves, words without a
 letter or digit, Chinese words after the last move, and move numbers. So are lines that begin with a
 Chinese label (标题：) and have neither a move nor a FEN, and the labels 红方, 黑方, 局面, 着法 and
 结果 of any line. A semicolon begins a comment if a blank follows it, or if it is between a blank
@@ -75,6 +75,8 @@ _TOKEN = re.compile(
             (?: [(\uff08] [^()\uff08\uff09\n]* [)\uff09] )? | [结結]果 ) \s*[:\uff1a]
         | (?m:^) \s* {_OTHER}{{1,8}} \s*[:\uff1a] (?![^\n]*{_CONTENT}) [^\n]*
         | (?m:^) \s* (?: [红紅黑]方? | 局面 ) \s*[:\uff1a]
+        | (?m:^) (?: FORMAT | GAME | EVENT | DATE | TIME | ROUND | RED | BLACK ) [ \t]+ [^\n]*
+        | (?m:^) (?: RESULT\b | START\s*\{{ ) | \}}\s*END\b
         | (?m:^) \s* (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
             [^\n\d{_NUMERALS}]* (?![^\n]) )
     | (?P<xq> \[DhtmlXQ_ (?P<part>\w+) \] (?P<content>.*?)
