@@ -93,13 +93,11 @@ def judge(
         for move in read.moves:
             played.push(move)
             times[played.last] += 1
-            repeats = times[played.last] >= occurrences
-            if first is None and repeats and repetition(played) != Verdict.UNDECIDED:
-                first = judge_last(played)
+            if first is None and times[played.last] >= occurrences:
+                first = judge_last(played) if repetition(played) != Verdict.UNDECIDED else None
         last = judge_last(played)
-        if first is None and last.verdict != Verdict.UNDECIDED:  # by a mate or stalemate
-            first = last
-        return _Answer(last, first)
+        by_mate = last if last.verdict != Verdict.UNDECIDED else None
+        return _Answer(last, first or by_mate)
 
     def answer_line(text: str) -> _Answer:
         if begins_with_moves(text):
