@@ -18,7 +18,7 @@ from tbgen.tables.names import SUFFIX
 RECORD_FIELDS = ("build_seconds", "cpu_seconds")
 """Fields of a build record: wall and processor time of the table, in seconds."""
 
-MAX_RECORD = 1 << 14
+MAX_RECORD = 1 << 14  # characters
 
 
 def build_record_path(table: Path) -> Path:

@@ -329,17 +329,18 @@ def _complete(
 
     Returns the header that was written.
     """
-    metadata, block_table = Compressor(compression).compress(text), np.array(entries, "<u4")
+    metadata = Compressor(compression).compress(text)
+    block_table = np.array(entries, "<u4").tobytes()
     header = replace(
         header,
         table_offset=file.tell(),
         metadata_length=len(metadata),
         metadata_checksum=zlib.crc32(metadata),
     )
-    file.write(block_table.tobytes())
+    file.write(block_table)
     file.write(metadata)
     file.seek(0)
-    file.write(header.pack(block_table.tobytes()))
+    file.write(header.pack(block_table))
     return header
 
 

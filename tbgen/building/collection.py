@@ -284,8 +284,8 @@ class ProcessLimits:
 def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
-    Each can have `COMPILER_BYTES`. The memory for tables excludes `IDLE_WORKER_BYTES` of each
-    process but one.
+    Of several, each can have `COMPILER_BYTES`. The memory for tables excludes `IDLE_WORKER_BYTES`
+    of each process but one.
 
     asked : bytes for all processes together, 0 for free memory
     """

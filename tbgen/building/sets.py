@@ -39,7 +39,7 @@ MAX_ATTACKERS = 4
 
 MAX_PATTERN = 200
 
-MAX_FILE = 1 << 22
+MAX_FILE = 1 << 22  # characters
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,7 @@ def read_game(
 
 
 def split_games(text: str) -> list[str]:
-    """Return the text of each game in a text, in order.
+    """Return the text of each game in a text, in order; an empty list if there is no game.
 
     Each of these begins a new game:
     - a FEN, or the word `position` (UCI), after moves or after another FEN

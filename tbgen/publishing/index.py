@@ -35,11 +35,13 @@ MAX_INDEX = 1 << 23
 FORMAT = 1
 
 
+_HINT = "name a folder of tables with an index that tbgen index has written"
+
+
 class BadIndexError(InputError):
     """Error of a text that is no index, or of an index that is too large or lists wrong files."""
 
-    def __init__(self, message: str) -> None:
-        hint = "name a folder of tables with an index that tbgen index has written"
+    def __init__(self, message: str, hint: str = _HINT) -> None:
         super().__init__(message, hint)
 
 

@@ -127,16 +127,16 @@ class Forecast(Observer):
 
     def finished(self, start: Start, result: Any) -> None:
         """Record the time that a job took."""
-        job = self._left.get(start.job.key)
+        job = self._left.pop(start.job.key, None)
         if job is not None and result.seconds:
             self._planned += job.seconds
             self._taken += result.seconds
-        self.failed(start, None)
-
-    def failed(self, start: Start, error: BaseException | None) -> None:
-        """Record that a job takes no further time."""
         self.running.pop(start.job.key, None)
+
+    def failed(self, start: Start, error: BaseException) -> None:
+        """Record that a job takes no further time."""
         self._left.pop(start.job.key, None)
+        self.running.pop(start.job.key, None)
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Record that a job will take its full time again."""
