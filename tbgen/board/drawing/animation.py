@@ -97,18 +97,6 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
     return found
 
 
-def repeat_loop(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
-    """Return the frames of a game, those of its final loop `LOOP_ROUNDS` times.
-
-    All frames after the first `MOST_PLIES` are left out. `loop_start` is the index of the loop's
-    first frame, None without a loop.
-    """
-    found = list(frames)
-    if loop_start is not None:
-        found += found[loop_start:] * (LOOP_ROUNDS - 1)
-    return found[:MOST_PLIES]
-
-
 def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
     """Return the frame of a move; a chase is labelled only if the referee's `ply` is given."""
     if in_check(after):

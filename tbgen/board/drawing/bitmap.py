@@ -87,7 +87,10 @@ def gif(start: Position, frames: Sequence[Frame], look: Look, width: int) -> byt
     # One palette for all pictures, as colours would flicker otherwise.
     kinds = {"".join(sorted({arrow.kind for arrow in moment.arrows})): moment for moment in moments}
     typical = [renderer.picture(paths, moment, pace) for moment in (moments[0], *kinds.values())]
-    chosen = renderer.stacked(typical).quantize(COLOURS)
+    stacked = typical[0].resize((width, typical[0].height * len(typical)))
+    for number, picture in enumerate(typical):
+        stacked.paste(picture, (0, picture.height * number))
+    chosen = stacked.quantize(COLOURS)
     pictures = (
         renderer.picture(paths, moment, pace).quantize(palette=chosen, dither=Dither.NONE)
         for moment in moments
@@ -144,14 +147,6 @@ class _Renderer:
                 self._arrows[moment.arrows] = self._pixels(drawn, VIEW_BOX)
             overlay = self._arrows[moment.arrows]
             found.paste(overlay, (0, 0), overlay)
-        return found
-
-    def stacked(self, pictures: Sequence[Image]) -> Image:
-        """Return one picture with all pictures below each other, to compute a common palette."""
-        width, height = self._empty.size
-        found = self._empty.resize((width, height * len(pictures)))
-        for number, picture in enumerate(pictures):
-            found.paste(picture, (0, height * number))
         return found
 
     def _patch(self, drawn: str) -> Image:

@@ -30,8 +30,6 @@ WIDTH, HEIGHT = 960, 1074
 VIEW_BOX = f"-80 -84 {WIDTH} {HEIGHT}"
 """View box of a diagram, in picture units: two neighbouring squares are 100 apart."""
 
-_PALACES = "M300 0L500 200M500 0L300 200M300 900L500 700M500 900L300 700"
-
 _MARKED = (
     *((file, rank) for file in (1, 7) for rank in (2, 7)),
     *((file, rank) for file in (0, 2, 4, 6, 8) for rank in (3, 6)),
@@ -53,9 +51,10 @@ def empty_board(flip: bool, notation: str) -> str:
 _GRID = (
     "".join(f"M0 {y}H800" for y in range(0, 1000, 100))
     + "".join(f"M{x} 0V400M{x} 500V900" for x in range(100, 800, 100))
-    + f"M0 0V900M800 0V900{_PALACES}"
+    + "M0 0V900M800 0V900"
+    + "M300 0L500 200M500 0L300 200M300 900L500 700M500 900L300 700"
 )
-"""SVG path of the board's lines; the inner files stop at the river."""
+"""SVG path of the board's lines; the inner files stop at the river. The palaces come last."""
 
 
 @cache

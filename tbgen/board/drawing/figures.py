@@ -31,8 +31,8 @@ def histogram(
     figures: TableStatistics,
     order: int,
     language: str,
-    here: tuple[Side, int] | None = None,
-    address: Callable[[Side, int], str] = lambda winner, plies: "",
+    here: tuple[Side, int] | None,
+    address: Callable[[Side, int], str],
 ) -> str:
     """Return the SVG histogram of distances of one order; "" without wins and losses of the order.
 
@@ -116,12 +116,9 @@ def share_bar(numbers: Sequence[int]) -> str:
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
     """Return the SVG of a histogram's axis, of ticks at plies, and of lines at powers of ten.
 
-    All lengths are in picture units.
-
-    width : width of the axis; longest : greatest number of plies
-    step : width of a bar with its gap; most : greatest number of positions of a bar
-    scale : height of a bar per factor of ten in its number of positions
-    below : height under the axis, 0 if no bars are there
+    Lengths are in picture units: `width` of the axis, `step` of a bar with its gap, `scale` per
+    factor of ten, `below` under the axis (0 without bars there). `longest` and `most` are the
+    greatest numbers of plies and of positions of a bar.
     """
     apart = next(
         gap

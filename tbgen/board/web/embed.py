@@ -82,8 +82,8 @@ def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animation.Frame]]:
     """Return start position and frames of the view's game, one for each ply, at most `MOST_PLIES`.
 
-    Without moves, the frames show best play, with its loop repeated. Raises like `TableStore.judge`
-    with moves, else like `TableStore.line`.
+    Without moves, the frames show best play, and its loop `animation.LOOP_ROUNDS` times. Raises
+    like `TableStore.judge` with moves, else like `TableStore.line`.
     """
     if view.moves:
         moves = view.moves[: animation.MOST_PLIES]
@@ -91,7 +91,10 @@ def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animat
         game = zip(moves, view.positions[1:], plies, strict=False)
         return view.start, [animation.frame_of(*ply) for ply in game]
     line = store.line(view.position)
-    return view.position, animation.repeat_loop(animation.frames_of_line(line), line.loop_start)
+    frames = animation.frames_of_line(line)
+    if line.loop_start is not None:
+        frames += frames[line.loop_start :] * (animation.LOOP_ROUNDS - 1)
+    return view.position, frames[: animation.MOST_PLIES]
 
 
 def _title(facts: Facts, view: View) -> str:
