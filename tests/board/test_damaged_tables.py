@@ -70,7 +70,7 @@ def test_notes_and_boards_of_a_damaged_table_are_left_out(
         raise CorruptTableError(path, "the checksum is wrong")
 
     monkeypatch.setattr(panels, "comparable", lambda store: store.materials())
-    monkeypatch.setattr(panels, "rules_known", damaged)
+    monkeypatch.setattr(panels, "values_by_rules", damaged)
     monkeypatch.setattr(panels, "last_mistake", damaged)
     monkeypatch.setattr(puzzles, "comparable", lambda store: store.materials())
     monkeypatch.setattr(puzzles, "positions_of_value", damaged)

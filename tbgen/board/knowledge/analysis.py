@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from tbgen.board.knowledge.store import TableStore
+from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.indexing.squares import EMPTY, PieceType, area, piece_kind, piece_side
 from tbgen.play.mainline import Ending, Mainline
@@ -36,15 +36,13 @@ class Rung:
     The last rung may be of order 0, without a loop: the position after the last loop was left.
 
     moves : from the start of the ladder to `position`
-    order : order of the loss
     plies : at order 0, distance from `position` to mate or conversion; at higher orders, distance
         from the start of the line `loop` to the loop at its end
     metric : metric of the table; None if no table was needed
     loop : line of best play that ends in the loop; None at order 0
     turn : index in `loop.moves` of the ply that is played from `position`
     keeps : the loser's moves after which the order is the same
-    leaves : the loser's best move out of the loop, after which the order is another; None if every
-        move keeps the order or has no known value
+    leaves : the loser's best move to another order, out of the loop; None if no move is known to
     """
 
     moves: tuple[Move, ...]
@@ -103,17 +101,21 @@ def heat_map(
     return {point: (moved, value) for (point, moved), value in pairs}
 
 
-def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
-    """Return the values of a position under all rule sets that have a readable table of it.
+def values_by_rules(store: TableStore, facts: Facts) -> list[ProbeResult]:
+    """Return the position's value under each rule set with a readable table, first that in use.
 
-    `own`, the value under the rule set in use, comes first; the others follow by name of rule set.
-    Other rule sets with a limit on orders are left out.
+    The others follow by name; those with a limit on orders are left out. Empty if the value under
+    the rule set in use is unknown, if no other value is known, if a side has no attackers, or if
+    the game has ended.
     """
+    if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
+        return []
     found = []
     for tables in store.others():
         with contextlib.suppress(TablebaseError, OSError):
-            found.append(tables.probe(position))
-    return [own, *sorted(found, key=lambda result: str(result.rule_set))]
+            found.append(tables.probe(facts.position))
+    found.sort(key=lambda result: str(result.rule_set))
+    return [facts.result, *found] if found else []
 
 
 def last_mistake(
@@ -174,11 +176,9 @@ def _rungs(store: TableStore, position: Position) -> Iterator[Rung]:
 def _turning_point(
     store: TableStore, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """Return `turn`, `keeps` and `leaves` of a `Rung` for the loop at the end of a line.
+    """Return `turn`, `keeps` and `leaves` of the `Rung` for a line; None if no side loses by it.
 
-    `turn` is the loser's ply with the best move out of the loop. Without a move out, it is the
-    loser's first ply in the loop, and `leaves` is None. Returns None for a line without a loop that
-    a side loses.
+    `turn` is the loser's ply with the best move out of the loop, or else the first in the loop.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

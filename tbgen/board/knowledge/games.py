@@ -50,7 +50,12 @@ def game_text(
     if moves:
         played = zip(positions, moves, strict=False)
         texts = [format_move(position, move, notation) for position, move in played]
-        result, why = _end_of_game(store, positions, moves, language)
+        facts = store.probe_game(positions, moves)
+        if (over := facts.over) is not None:
+            loser = "" if over.winner is None else over.winner.other
+            result, why = RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
+            if over.why == "repetition" and facts.judgement is not None:
+                why = explain_judgement(facts.judgement, facts.rules, language)
     else:
         with contextlib.suppress(MissingTableError, UnsupportedMaterialError):
             line = store.line(start)
@@ -82,18 +87,3 @@ def game_text(
         for number in range(0, len(texts), 2)
     ]
     return "\n".join([*lines, "", *pairs, *reason, result, ""])
-
-
-def _end_of_game(
-    store: TableStore, positions: Sequence[Position], moves: Sequence[Move], language: str
-) -> tuple[str, str]:
-    """Return result (as in PGN) and reason of a game; `*` and "" if the game is not over."""
-    facts = store.probe_game(positions, moves)
-    over = facts.over
-    if over is None:
-        return "*", ""
-    if over.why == "repetition" and facts.judgement is not None:
-        why = explain_judgement(facts.judgement, facts.rules, language)
-        return RESULTS[over.winner], why
-    loser = "" if over.winner is None else over.winner.other
-    return RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)

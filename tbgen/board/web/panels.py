@@ -51,20 +51,8 @@ FRAME_SIZE = 'width="420" height="580" style="max-width:100%"'
 """Attributes of the offered <iframe>: it shrinks on a phone, and the embedded page fits into it."""
 
 
-def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
-    """Return the position's value under each rule set with a table, first the rule set in use.
-
-    Empty if the value under the rule set in use is unknown, if no other value is known, if a side
-    has no attackers, or if the game has ended.
-    """
-    if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
-        return []
-    known = values_by_rules(store, facts.position, facts.result)
-    return known if len(known) > 1 else []
-
-
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
-    """Return a paragraph on the rule sets in `known` (`rules_known`) that change the outcome."""
+    """Return a paragraph on the rule sets in `known` (`values_by_rules`) with other outcomes."""
     others = _other_outcomes(facts.position, known, view)
     if not others:
         return ""
@@ -97,7 +85,7 @@ def _more_link(material: Material, view: View) -> str:
 
 
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
-    """Return the values `known` (of `rules_known`) as a folded list, open if outcomes differ."""
+    """Return the values `known` (`values_by_rules`) as a folded list, open if outcomes differ."""
     if not known:
         return ""
     rows = [
@@ -128,7 +116,7 @@ def rules_boards(
             continue
         known: list[ProbeResult] = []
         with contextlib.suppress(TablebaseError, OSError):
-            known = rules_known(store, store.probe(win.position))
+            known = values_by_rules(store, store.probe(win.position))
         if others := _other_outcomes(win.position, known, view):
             said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
             found.append((win.position, said + view.text("choice_stop") + others[0]))

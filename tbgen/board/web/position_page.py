@@ -18,7 +18,7 @@ from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.drawing.animation import checkers, king_in_check
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw, position_address
-from tbgen.board.knowledge.analysis import last_mistake
+from tbgen.board.knowledge.analysis import last_mistake, values_by_rules
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
 from tbgen.board.knowledge.store import RESULTS, Facts, TableStore, winner_of
 from tbgen.board.language.error_messages import localise_error
@@ -33,7 +33,6 @@ from tbgen.board.web.panels import (
     heat_points,
     mistake_note,
     rules_headline,
-    rules_known,
     rules_panel,
     share_panel,
     where_panel,
@@ -77,7 +76,7 @@ def lookup_page(
     mechanism = store.mechanism(facts)
     if view.heat_square is not None and not view.position.board[view.heat_square]:
         view = view.back(0)
-    known = rules_known(store, facts)
+    known = values_by_rules(store, facts)
     welcome = build = chosen = ""
     if not view.moves and view.start == store.first_position:
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
