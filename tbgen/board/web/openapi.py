@@ -88,12 +88,6 @@ class Endpoint:
         return {"judge": "judgement"}.get(self.name, self.name) if self.media == JSON else ""
 
     @property
-    def all_parameters(self) -> tuple[str, ...]:
-        """All parameters, those in the path first."""
-        inside = (name for name in _PARAMETERS if f"{{{name}}}" in self.path)
-        return (*inside, *self.parameters)
-
-    @property
     def known(self) -> tuple[str, ...]:
         """Parameters accepted in the query; with `fen`, also all those of a board page (`VIEW`)."""
         return (*self.parameters, *(VIEW if "fen" in self.parameters else ()))
@@ -154,6 +148,7 @@ def description(root: str = "") -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     missing = "missing" if endpoint.name == "probe" else "error"
+    inside = [name for name in _PARAMETERS if f"{{{name}}}" in endpoint.path]
     answer = _response("the answer", endpoint.media, endpoint.schema)
     if "format" in endpoint.parameters:
         answer["content"] |= {CSV: {}, TEXT: {}}
@@ -162,14 +157,14 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "parameters": [
             {
                 "name": name,
-                "in": "path" if f"{{{name}}}" in endpoint.path else "query",
+                "in": "path" if name in inside else "query",
                 "required": name in ("fen", "material"),
                 "description": _meaning("en", name),
                 "schema": _PARAMETERS[name][0]
                 | ({"maximum": MAX_GIF_WIDTH} if (name, endpoint.media) == ("width", GIF) else {}),
                 "example": _PARAMETERS[name][1],
             }
-            for name in endpoint.all_parameters
+            for name in (*inside, *endpoint.parameters)
         ],
         "responses": {
             "200": answer,
@@ -215,8 +210,13 @@ def _section(endpoint: Endpoint, view: View) -> str:
     return f"<section>{heading}<p>{view.message(endpoint.path)}</p>{tried}</section>"
 
 
-def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> None:
-    """Raise `RequestError` for a parameter not in `known`, and for any but `at` given twice."""
+def refuse_parameters(
+    path: str, known: Collection[str], listed: Collection[str], asked: QueryParams
+) -> None:
+    """Raise `RequestError` for a parameter not in `known`, and for any but `at` given twice.
+
+    listed : parameters whose value must be empty or in their `enum` (`_PARAMETERS`), if any
+    """
     for name in asked:
         if name not in known:
             hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
@@ -225,14 +225,7 @@ def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> 
             raise RequestError(400, f"{path} has no parameter {excerpt(name)}", hint)
         if name != "at" and (times := len(asked.getlist(name))) > 1:
             raise RequestError(400, f"{name} is given {times} times", "give it once")
-
-
-def refuse_values(endpoint: Endpoint, asked: QueryParams) -> None:
-    """Raise `RequestError` if a parameter has a value that is not in its `enum` (`_PARAMETERS`).
-
-    Empty values, and parameters without an `enum`, are not refused.
-    """
-    for name in endpoint.parameters:
-        listed = _PARAMETERS[name][0].get("enum")
-        if listed and asked.get(name) and asked[name] not in listed:
-            raise RequestError(400, f"{name} is none of {', '.join(listed)}", f"{name}={listed[0]}")
+    for name in listed:
+        values = _PARAMETERS[name][0].get("enum")
+        if values and asked.get(name) and asked[name] not in values:
+            raise RequestError(400, f"{name} is none of {', '.join(values)}", f"{name}={values[0]}")

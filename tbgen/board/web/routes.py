@@ -52,14 +52,7 @@ from tbgen.board.web.http import (
 )
 from tbgen.board.web.layout import board_page, link, page_link, with_settings
 from tbgen.board.web.middleware import MAX_QUERY, SECURITY_HEADERS, ForwardedHeaders, RequestLimits
-from tbgen.board.web.openapi import (
-    ENDPOINTS,
-    Endpoint,
-    api_page,
-    description,
-    refuse_parameters,
-    refuse_values,
-)
+from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_parameters
 from tbgen.board.web.pages import Pages, is_whole_search, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
 from tbgen.board.web.view import SETTINGS, VIEW, View
@@ -168,7 +161,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
             puzzles,
             known=puzzle,
             cached=False,
-            lane=_lane_of_puzzle,
+            lane=lambda request: Lane.SEARCH if is_whole_search(request) else Lane.PUZZLE,
             on_error=_puzzle_error_page,
         ),
         slow("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False),
@@ -193,16 +186,17 @@ def _route(
     name: str,
     function: Callable[[Request], Answer],
     known: Sequence[str],
+    listed: Sequence[str] = (),
     **how: Any,
 ) -> Route:
-    """Return a route whose endpoint refuses query parameters that are not in `known`, or repeated.
+    """Return a route whose endpoint refuses query parameters like `refuse_parameters`.
 
     name : name under which requests are counted
     how : further arguments of `EndpointRunner.endpoint`
     """
 
     def checked(request: Request) -> Answer:
-        refuse_parameters(path, known, request.query_params)
+        refuse_parameters(path, known, listed, request.query_params)
         return function(request)
 
     return Route(path, runner.endpoint(name, checked, **how))
@@ -240,18 +234,10 @@ def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) ->
             "media": endpoint.media,
             "on_error": _in_language,
         }
-        checked = partial(_check_values, endpoint, function)
+        known, listed = endpoint.known, endpoint.parameters
         counted = name.partition("_")[0]
-        routes.append(_route(runner, endpoint.path, counted, checked, endpoint.known, **how))
+        routes.append(_route(runner, endpoint.path, counted, function, known, listed, **how))
     return routes
-
-
-def _check_values(
-    endpoint: Endpoint, function: Callable[[Request], Answer], request: Request
-) -> Answer:
-    """Check the values of parameters (`refuse_values`), then return the answer of `function`."""
-    refuse_values(endpoint, request.query_params)
-    return function(request)
 
 
 def _in_language(request: Request, answer: Answer) -> Answer:
@@ -277,7 +263,6 @@ def _static(request: Request) -> Answer:
 
 
 def _openapi(request: Request) -> Answer:
-    """Return the OpenAPI document."""
     return Answer(description(request.scope["root_path"]))
 
 
@@ -293,11 +278,6 @@ def _lane_of_board(request: Request) -> Lane:
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
-
-
-def _lane_of_puzzle(request: Request) -> Lane:
-    """Return the lane (queue) of a puzzle: `SEARCH` for the search of a table, else `PUZZLE`."""
-    return Lane.SEARCH if is_whole_search(request) else Lane.PUZZLE
 
 
 def _lane_of_game(request: Request) -> Lane:
