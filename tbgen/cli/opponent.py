@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from queue import Empty, Queue
 
-from tbgen.board.knowledge.errors import NoReplyError
+from tbgen.board.knowledge.puzzles import NoReplyError
 from tbgen.indexing import Move, Position
 from tbgen.system.platform import OWN_GROUP, python_command
 

@@ -15,10 +15,11 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.knowledge.errors import NoReplyError, NothingFoundError
 from tbgen.board.knowledge.puzzles import (
     ATTEMPTS,
     LEVELS,
+    NoReplyError,
+    NothingFoundError,
     answer,
     find_puzzle,
     level_of,

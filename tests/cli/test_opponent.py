@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.board.knowledge.errors import NoReplyError
+from tbgen.board.knowledge.puzzles import NoReplyError
 from tbgen.cli.opponent import Opponent
 from tbgen.indexing import Position
 from tbgen.rules import legal_moves

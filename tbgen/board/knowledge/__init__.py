@@ -6,7 +6,6 @@
     puzzles    positions with a single good move; positions of the day; moves of opponents
     games      a game, or best play, as PGN
     builds     builds of tables, and their cost
-    errors     errors of requests that have no answer
 
 Tables are accessed through `store`.
 """

@@ -22,11 +22,10 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import islice
 
-from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.search import positions_of_value, search
 from tbgen.board.knowledge.store import Facts, TableStore, winner_of
 from tbgen.finding.query import NO_END, Query
-from tbgen.indexing import Material, Move, Position, Side
+from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult, TablebaseError
 
@@ -53,6 +52,14 @@ MOST_SEARCHED = 5_000
 
 SEARCH_SECONDS = 20.0
 """Time limit in seconds of a search of a whole table for each query of `_kinds`."""
+
+
+class NothingFoundError(InputError):
+    """Error of a search for a puzzle that finds none."""
+
+
+class NoReplyError(InputError):
+    """Error of an opponent without a move, such as an engine that does not answer."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:

@@ -28,7 +28,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from tbgen.answers import failures
-from tbgen.board.knowledge.errors import NothingFoundError, UnansweredError
+from tbgen.board.knowledge.puzzles import NoReplyError, NothingFoundError
 from tbgen.system.platform import usable_cores
 from tbgen.system.threads import thread_pool
 from tbgen.tables import UnsupportedMaterialError
@@ -126,13 +126,12 @@ INTERNAL = RequestError(500, "something went wrong here", "see the server's log"
 def failure(error: Exception) -> Answer:
     """Return the answer `{"error", "hint"}` to a failed request, with a status of 4xx or 5xx.
 
-    Errors other than `RequestError` and `UnansweredError` have the message and hint of the command
-    line (`failures`), unless these would name a path. A material that cannot have a table is
-    answered 404, as if its table were missing. Raises an unexpected error again.
+    Errors other than `RequestError` have the message and hint of the command line (`failures`),
+    unless these would name a path. A material that cannot have a table is answered 404, as if its
+    table were missing. Raises an unexpected error again.
     """
-    if isinstance(error, UnansweredError):
-        status = 404 if isinstance(error, NothingFoundError) else 503
-        error = RequestError(status, str(error), error.hint)
+    if isinstance(error, NoReplyError):
+        error = RequestError(503, error.message, error.hint)
     if isinstance(error, RequestError):
         headers = {"retry-after": str(RETRY_SECONDS)} if error.status == 503 else None
         said = {"error": str(error), "hint": error.hint}
@@ -141,8 +140,8 @@ def failure(error: Exception) -> Answer:
     if isinstance(error, OSError):
         return Answer({"error": "a file cannot be read", "hint": error.strerror or ""}, status=500)
     hint = "build the table again" if described.status == failures.CORRUPT else described.hint
-    no_table = isinstance(error, UnsupportedMaterialError)
-    status = 404 if no_table else _STATUS[described.status]
+    is_missing = isinstance(error, UnsupportedMaterialError | NothingFoundError)
+    status = 404 if is_missing else _STATUS[described.status]
     return Answer({"error": described.message, "hint": hint}, status=status)
 
 

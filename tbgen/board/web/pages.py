@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.puzzles import (
     LEVELS,
+    NothingFoundError,
     answer,
     find_puzzle,
     puzzle_of_the_day,
