@@ -62,10 +62,9 @@ def handbook_page(store: TableStore, view: View) -> Answer:
 
 
 def chapter_page(store: TableStore, view: View, name: str) -> Answer:
-    """Return the page of one attacker with diagrams, or of all if `name` is `all`.
+    """Return the page of one attacker (`KRN`) with diagrams, or of all if `name` is `all`.
 
-    Other names are an attacker's letters, such as `KRN`. Raises `RequestError` without tables of
-    the attacker, or for `all` without any.
+    Raises `RequestError` without tables of the attacker, or for `all` without any.
     """
     found, title = _chapters(store), view.text("handbook")
     until = time.monotonic() + DOCUMENT_SECONDS
@@ -98,10 +97,10 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
-    """Return the handbook entries of the tables in use, by the attacker's letters (`KRN`).
+    """Return the handbook entries of the readable tables, by the attacker's letters; cached.
 
-    Unreadable tables are left out. If both sides have attackers, and there is a readable table of
-    another rule set, an entry also has the class under those rules. The result is cached.
+    If both sides have attackers, and there is a readable table of another rule set, an entry also
+    has the class under those rules.
     """
 
     def find() -> dict[str, list[HandbookEntry]]:
@@ -191,9 +190,9 @@ def _sections(
 
 
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """Return the longest win of order 0 and a win of the highest order above 0, with captions.
+    """Return the attacker's longest win of order 0 and one of the highest order, with captions.
 
-    Both are wins of the attacker in 1 or more plies, recorded in `figures`; either may be missing.
+    Both have 1 or more plies, and are recorded in `figures`; either may be missing.
     """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
@@ -210,37 +209,29 @@ def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position
 def _exceptions(
     store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
-    """Return the exceptions of an endgame to show, from the cache or by `_find_exceptions`.
+    """Return the exceptions of an endgame to show, those with the lowest `_capture_count`; cached.
 
-    Each exception is a position and its outcome. None if the exceptions are not cached and it is
-    later than `until` (a time of `time.monotonic()`), or if the table cannot be read.
+    Each is a position and its outcome. None if they are not cached and it is later than `until` (a
+    time of `time.monotonic()`), or if the table cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
-    if entry.material not in kept:
-        if time.monotonic() > until:
-            return None
-        with contextlib.suppress(TablebaseError, OSError):
-            kept[entry.material] = _find_exceptions(store, entry)
-    return kept.get(entry.material)
-
-
-def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return those with the lowest `_capture_count`, each with its outcome.
-
-    `EXCEPTIONS` limits their number. Raises like `positions_of_value`.
-    """
+    material, found = entry.material, []
+    if material in kept:
+        return kept[material]
+    if time.monotonic() > until:
+        return None
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":
         shares = {Outcome.WIN: entry.wins}
-    found = []
-    for outcome, share in shares.items():
-        if not share:
-            continue
+    for outcome in filter(shares.get, shares):
         wanted = Query(turn=Side.RED, outcome=outcome)
-        search = positions_of_value(store, entry.material, wanted, most=CANDIDATES, seconds=SECONDS)
+        try:
+            search = positions_of_value(store, material, wanted, most=CANDIDATES, seconds=SECONDS)
+        except (TablebaseError, OSError):
+            return None
         quiet = sorted(search.positions, key=_capture_count)
         found += [(position, outcome) for position in quiet[: EXCEPTIONS + 1 - len(shares)]]
-    return found
+    return kept.setdefault(material, found)
 
 
 def _capture_count(position: Position) -> int:
