@@ -79,9 +79,7 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply: the text of its label, empty without a label.
-
-    If the last ply is mate or stalemate, this is its caption.
+    """Return a caption for each ply: the text of its label, or that of a mate or stalemate.
 
     loser : side that loses by the loop, whose checks and chases are numbered; None for no numbers
     """
@@ -161,10 +159,7 @@ class PiecePath:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Return (x, y) of the piece in picture units at `second`; None once it is captured.
-
-        With `flip`, Black is below. Between two squares the piece moves at constant speed.
-        """
+        """Return (x, y) of the piece in picture units at `second`; None once it is captured."""
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))
@@ -190,10 +185,7 @@ def piece_paths(start: Position, moves: Sequence[Move], pace: Pace) -> list[Piec
 
 
 def keyframes(name: str, path: PiecePath, pace: Pace, seconds: float, flip: bool) -> str:
-    """Return the CSS keyframes `name`, which move a piece along its path.
-
-    seconds : length of the animation; flip : whether Black is below
-    """
+    """Return the CSS keyframes `name`, which move a piece in an animation of `seconds`."""
     steps, at = [(0.0, path.square)], path.square
     for begins, square in path.ways:
         steps += [(begins, at), (begins + pace.glide, square)]
@@ -206,10 +198,7 @@ def keyframes(name: str, path: PiecePath, pace: Pace, seconds: float, flip: bool
 
 
 def shown_between(name: str, begin: float, end: float, seconds: float) -> str:
-    """Return the CSS keyframes `name`, which show an element from `begin` to `end`.
-
-    All times are in seconds; `seconds` is the length of the animation.
-    """
+    """Return the CSS keyframes `name`, which show an element from `begin` to `end` of `seconds`."""
     moments = [(0.0, 0)] * (begin > 0) + [(begin, 1), (end, 0)]
     inside = "".join(f"{percent(second, seconds)}{{opacity:{on}}}" for second, on in moments)
     return f"@keyframes {name}{{{inside}}}"
@@ -227,10 +216,7 @@ def translation(square: int, flip: bool) -> str:
 
 
 def animate(start: Position, frames: Sequence[Frame], look: Look) -> str:
-    """Return the animated SVG of a game, `_PIXELS` wide, which repeats without end.
-
-    start : first position; the moves and later positions are those of `frames`
-    """
+    """Return the animated SVG of a game from `start`, `_PIXELS` wide, which repeats without end."""
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     rules, drawn = [style(look.board)], []

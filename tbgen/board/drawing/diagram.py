@@ -147,10 +147,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Link on a square, shown as a disc: its address, its colour, and a short text on the disc.
-
-    `outcome` chooses the colour: "win", "draw", "loss" or "unknown"; empty for a plain disc.
-    """
+    """Link on a square, shown as a disc with a short text, in the colour of `outcome` if any."""
 
     href: str
     outcome: str = ""
@@ -291,11 +288,7 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
 
 @cache
 def names_of_pieces(language: str) -> str:
-    """Return names of pieces and squares for the page's script, as JSON.
-
-    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), `stop` (the separator of items
-    in a list) and `colon`.
-    """
+    """Return names of pieces and squares, and separators, for the page's script, as JSON."""
     codes = (piece_code(side, kind) for side in Side for kind in PieceType)
     names = {
         "pieces": {LETTERS_BY_CODE[code]: piece_name(code, language) for code in codes},

@@ -97,10 +97,7 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(numbers: Sequence[int]) -> str:
-    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG and as percentages.
-
-    numbers : number of positions of each of the three kinds
-    """
+    """Return SVG and percentages of the `numbers` of Red's wins, draws and Black's wins."""
     legal, parts, x = sum(numbers) or 1, [], 0.0
     for name, number in zip(("red", "draw", "black"), numbers, strict=True):
         width = 100 * number / legal

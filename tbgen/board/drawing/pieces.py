@@ -65,11 +65,7 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 
 
 def strokes_path(*parts: _Part) -> tuple[str, str]:
-    """Return the heavy and the thin strokes of a character, each as the `d` of an SVG path.
-
-    The character consists of `parts`, centred on the origin, 100 units wide. Near-horizontal lines
-    are thin.
-    """
+    """Return the heavy and the thin (near-horizontal) strokes of a character, as `piece_path`."""
     heavy: list[str] = []
     thin: list[str] = []
     for name, left, top, width, height in parts:
@@ -84,9 +80,8 @@ def strokes_path(*parts: _Part) -> tuple[str, str]:
 def even_path(name: str) -> str:
     """Return the strokes of a character as the `d` of one SVG path, for one thickness.
 
-    The strokes are centred on the origin, 100 units high.
-
-    name : a digit, a letter from a to i, or a numeral from 一 to 九
+    They are centred on the origin, 100 units high. `name` is a digit, a letter from a to i, or a
+    numeral from 一 to 九.
     """
     lines = ("L".join(f"{x - 50:g} {y - 50:g}" for x, y in stroke) for stroke in _strokes(name))
     return "".join(f"M{line}" for line in lines)

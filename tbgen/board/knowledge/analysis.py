@@ -121,12 +121,9 @@ def values_by_rules(store: TableStore, facts: Facts) -> list[ProbeResult]:
 def last_mistake(
     store: TableStore, positions: Sequence[Position], moves: Sequence[Move]
 ) -> Mistake | None:
-    """Return the last move of a game as a `Mistake`, if it was one.
+    """Return the last move of a game (with one position more than moves) if it was a mistake.
 
-    None if the move has the outcome of the best move, if a value is unknown, or without moves.
-    Raises like `TableStore.probe`.
-
-    positions : positions of the game, one more than there are moves
+    Else return None, also if a value is unknown. Raises like `TableStore.probe`.
     """
     if not moves:
         return None

@@ -79,10 +79,10 @@ def find_puzzle(
     seed: int | None = None,
     level: str = "",
 ) -> Position:
-    """Return a random puzzle: a position in which exactly one move keeps the outcome `aim`.
+    """Return a random puzzle from a sample of a table.
 
-    This move is no capture. Wins of order 0 have at least `SHORTEST` plies. Only a sample of the
-    table is examined. Raises `NothingFoundError` if it has no puzzle, and like `Tablebase.probe`.
+    Wins of order 0 have at least `SHORTEST` plies. Raises `NothingFoundError` if the sample has no
+    puzzle, and like `Tablebase.probe`.
 
     aim : a win or a draw, for the side to move
     seed : seed of the random choice: equal seeds give equal puzzles, unless a search ends early for
@@ -107,9 +107,8 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    Imports numba, to search in this process. Raises like `search`, and `NothingFoundError` if no
-    puzzle is found. The error's hint suggests another level if one has a puzzle, else another
-    endgame.
+    Raises like `search`, and `NothingFoundError` if no puzzle is found. The error's hint suggests
+    another level if one has a puzzle, else another endgame.
     """
     chance, is_whole = random.Random(), True
     for kind in _kinds(aim, level):
@@ -128,10 +127,7 @@ def search_puzzle(
 
 
 def _kinds(aim: Outcome, level: str) -> list[Query]:
-    """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
-
-    Draws have one query; wins one for order 0 and, except at the easy level, one for higher orders.
-    """
+    """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any)."""
     if aim == Outcome.DRAW:
         return [Query(outcome=aim)]
     plies = (LONG + 1 if level == LEVELS[-1] else SHORTEST, LONG if level == LEVELS[0] else NO_END)
@@ -140,10 +136,7 @@ def _kinds(aim: Outcome, level: str) -> list[Query]:
 
 
 def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
-    """Return whether a position is a puzzle: one move of several keeps `aim`, and is no capture.
-
-    False if the position is not of `level` ("": any), or if the value after a move is unknown.
-    """
+    """Return whether a position is a puzzle of `level` ("": any) with known values of all moves."""
     if level and level_of(position, store.tables.probe(position)) != level:
         return False
     moves = store.tables.probe_root(position)
@@ -156,14 +149,13 @@ def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) 
 def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
-    open : the outcome is kept and no move has been made, or the value is unknown
+    open : the outcome is kept and no move has been made (`begun`), or the value is unknown
     right : the task is a win, which is kept so far
     lost : the outcome to keep is gone, by the table or by the end of the game
     solved : `human` has won the game; or the task is a draw, and a draw or better is kept after the
         first move
 
     human : the side that must keep the outcome `task`, "win" or "draw"
-    begun : whether a move has been made
     """
     if facts.over is not None:
         winner = facts.over.winner
@@ -225,10 +217,9 @@ def today() -> date:
 
 
 def comparable(store: TableStore) -> list[Material]:
-    """Return the materials that have a table of the rule set in use and one of another rule set.
+    """Return the materials with a table of the rule set in use, and one in `TableStore.others`.
 
-    A table of another rule set counts only if it has no limit on orders. Empty as long as no table
-    has determined the rule set in use.
+    Empty as long as no table has determined the rule set in use.
     """
     if store.tables.rule_set.rules is None:
         return []
@@ -239,8 +230,7 @@ def comparable(store: TableStore) -> list[Material]:
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won by repetition, but is no win under another rule set.
 
-    At most `ATTEMPTS` tables, with attackers on both sides and positions decided by repetition, are
-    searched. None if no position is found.
+    At most `ATTEMPTS` tables are searched. None if no position is found.
     """
     number = day.toordinal()
 

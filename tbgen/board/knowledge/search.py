@@ -64,10 +64,7 @@ class FoundPositions:
 
 
 def can_search_studies(store: TableStore, material: Material) -> bool:
-    """Return whether studies (wins by unique moves) can be searched for in a table.
-
-    True if it has from 1 to `MOST_WINS` won positions. Raises like `TableStore.statistics`.
-    """
+    """Return whether a table has from 1 to `MOST_WINS` wins, for studies (by unique moves)."""
     figures, _ = store.statistics(material)
     return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
 
@@ -160,7 +157,6 @@ class _TileScan:
 
     For variety, the first round takes a few slots of each tile; later rounds take more.
 
-    value_filter : selects the slots with a matching value
     first : number of matching slots to examine in the first round, shared equally by the tiles; at
         least `FIRST_PER_TILE` in each
     """
@@ -185,10 +181,9 @@ class _TileScan:
         return seen * len(self._all) / len(self._tiles)
 
     def positions(self) -> Iterator[Position | None]:
-        """Yield the legal positions found, with None in between.
+        """Yield the legal positions found, with None in between, for tests of a time limit.
 
-        None, at which the caller can test a time limit, comes before each visit of a tile, and for
-        each slot without a legal position or with a mirror image.
+        None comes before each visit of a tile, and for each slot that holds no position to show.
         """
         each, left, layout = self._each, self._tiles, self._file.layout
         while left:
@@ -206,10 +201,7 @@ class _TileScan:
             each *= 4
 
     def _slots(self, side: Side, number: int) -> NDArray[np.int64]:
-        """Return the slots of a tile with a matching value, shuffled.
-
-        Some of them have no position, since a file has arbitrary values for unused slots.
-        """
+        """Return the slots of a tile with a matching value, shuffled; some of them are unused."""
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))

@@ -65,13 +65,11 @@ ReplyFunction = Callable[[Position, Sequence[Move]], Move]
 
 @dataclass(frozen=True)
 class GameEnd:
-    """End of a game: the winner (None for a draw), and the reason.
-
-    `why` is "mate", "stalemate", "repetition", or "barren" if no attacker is left.
-    """
+    """End of a game: the winner (None for a draw), and the reason."""
 
     winner: Side | None
     why: str
+    """Reason "mate", "stalemate", "repetition", or "barren" if no attacker is left."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,6 @@ class Facts:
     judgement : the referee's verdict if the position is a repetition, else None
     forbidden : judgement of each move that loses at once by repetition
     rules : rule set of the judgements
-
-    `TableStore.probe` leaves out `suggested`, `judgement` and `forbidden`.
     """
 
     position: Position
@@ -165,7 +161,7 @@ class TableStore:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, position: Position) -> Facts:
-        """Return the value of a position and of its moves, without any history.
+        """Return the value of a position and of its moves, without the facts that need a history.
 
         Raises like `GameTablebase.probe`, except for a material without a table (`Facts.missing`).
         """
@@ -226,8 +222,8 @@ class TableStore:
     ) -> Cached:
         """Return the value that `find()` computes, cached under `key` until `fingerprint` changes.
 
-        The cache keeps the `MAX_CACHED` values used last; callers share them. A value for which
-        `is_complete` is false, as that of a search that ran out of time, is not cached.
+        The cache keeps the `MAX_CACHED` values used last, if `is_complete` is true for them;
+        callers share them.
         """
         key = key, self.fingerprint
         with self._cache_lock:
@@ -295,10 +291,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of the missing tables of `materials` and of their supporting tables.
-
-        None if the cost cannot be estimated, or without a `BuildService`.
-        """
+        """Return `BuildService.cost`, cached; None if unknown, and without a `BuildService`."""
         workshop, asked = self.workshop, tuple(materials)
         if workshop is None:
             return None
@@ -337,10 +330,7 @@ class TableStore:
         return self._proofs.status(self._figures_of(material)[0])
 
     def proof_so_far(self, material: Material) -> ProofStatus | None:
-        """Return the status of a table's proof if it is known without reading whole files.
-
-        Otherwise return None, and call `start_reading`. Raises like `Tablebase.table`.
-        """
+        """Return `proof` if it is known without reading whole files; else call `start_reading`."""
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
             self.start_reading()

@@ -41,10 +41,9 @@ _GENERAL_MESSAGE = "无法理解这个请求"
 
 
 def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
-    """Return an English error message and its hint in a language, one of `LANGUAGES`.
+    """Return an English error message and its hint in a language, as sentences for pages.
 
-    In English both are capitalised (`_sentence`). In Chinese a message without a translation
-    becomes a general sentence, and a hint without a translation becomes empty.
+    A message without a translation becomes a general sentence, a hint becomes empty.
     """
     if language == "en":
         return _sentence(message), _sentence(hint)
@@ -55,8 +54,7 @@ def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
 def translate_error(message: str, hint: str, language: str) -> tuple[str, str]:
     """Return an English error message and its hint in a language, for programs.
 
-    If the message has no translation, both stay in English, as a general sentence would say
-    nothing. If only the hint has none, only the hint stays in English.
+    Without a translation of the message both stay in English, else the hint may alone.
     """
     chinese = None if language == "en" else _translated(message, language)
     return (message, hint) if chinese is None else (chinese, _translated(hint, language) or hint)
@@ -89,7 +87,6 @@ class _Part(str):
     typed: str
 
     def __new__(cls, found: str, side: Side | None, language: str) -> Self:
-        """Translate `found` for a message that names `side`."""
         part = super().__new__(cls, _word(found, side, language))
         part.typed = found.replace(" and ", "、")
         return part
@@ -98,13 +95,10 @@ class _Part(str):
 def _word(found: str, side: Side | None, language: str) -> str:
     """Translate a part of an English message, captured by a group of its pattern, into Chinese.
 
-    found : the captured text
-    side : the first side that the message names, None if it names none; decides between 相 and 象
-    language : a Chinese language
-
-    Sides, pieces and squares are translated; numbers and commands are kept, commands without the
-    prefix `run: `. Any other text is put between “ and ”. If it has quotes of its own, the visitor
-    typed it: these are removed, and it is not converted to the script of `language`.
+    Sides, squares and pieces (of `side`, the first that the message names) are translated; numbers
+    and commands are kept, commands without `run: `. Any other text is put between “ and ”. If it
+    has quotes of its own, the visitor typed it: these are removed, and it is not converted to the
+    script of `language`.
     """
     if found in _SIDES:
         return text(language, found.lower())

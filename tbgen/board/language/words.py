@@ -128,10 +128,7 @@ class Chinese(reasons.Words):
 
 
 class Traditional(Chinese):
-    """Sentences of `Chinese`, converted to traditional Chinese.
-
-    Only `sentence` converts; the phrases that the other methods return stay simplified.
-    """
+    """Sentences of `Chinese` in traditional Chinese; phrases of other methods stay simplified."""
 
     def sentence(self, reason: reasons.Reason) -> str:
         """Return the sentence of a reason in traditional Chinese."""
@@ -208,9 +205,8 @@ def _conduct(conduct: Conduct, position: Position) -> str:
 def _cited(articles: Sequence[str], rules: Rules) -> str:
     """Cite articles of the rules in Chinese: `（亚洲规则第15条）` for `art. 15`.
 
-    articles : values of `Conduct.article`: each is `art. 15`, `point 4` (of docs/referee.md), or a
-        text with `root` (on victims without protection)
-    rules : under `wxf` the first `art.` is cited with the name of the rule book
+    An article (`Conduct.article`) is `art. 15`, `point 4` (of docs/referee.md), or a text with
+    `root` (on victims without protection). Under `wxf` the first `art.` names the rule book.
     """
     named, book = [], "亚洲规则" if rules == Rules.WXF else ""
     for article in articles:

@@ -65,11 +65,7 @@ MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
 
 
 class Api:
-    """Endpoints for programs; each takes a request and returns an `Answer`.
-
-    They raise the errors that `http.failure` turns into answers, for example `InputError` for wrong
-    parameters and `MissingTableError` without a table.
-    """
+    """Endpoints for programs; they raise the errors that `http.failure` turns into answers."""
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
@@ -266,10 +262,7 @@ class Api:
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
-        """Return a table's statistics, facts of its file and status of its proof, as JSON fields.
-
-        Raises like `TableStore.statistics`, which lists the facts of the file.
-        """
+        """Return `TableStore.statistics` and the status of the proof as JSON fields."""
         statistics, file = self._store.statistics(material)
         proof = self._store.proof(material).to_json()
         return statistics.to_json() | file | {"proof": proof}
@@ -286,13 +279,7 @@ class Api:
 
 
 def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    """Return the JSON of a position: the fields of `tbgen probe --json`, and those of the board.
-
-    The board's fields of a position are `terminal` (no legal move) and `moves`; of a game also
-    `suggested` (a move or None) and `judgement` (None without a repetition). Those of a move are
-    `fen` after the move, `text` if the view's notation is not ICCS, and `forbidden` (the referee's
-    reason) if the move loses by repetition. Without a table, `outcome` is `unknown`, and other
-    unknown fields are None.
+    """Return the JSON of a position, described by `schemas.SCHEMAS` (`probe`, `missing`).
 
     mechanism : offence for the field `mechanism` and for the reasons; None for reasons that name no
         pieces
@@ -340,10 +327,7 @@ def _view(request: Request) -> View:
 
 
 def _number(request: Request, name: str, default: int, limits: tuple[int, int]) -> int:
-    """Return parameter `name` of the query as a number; `default` if it is absent or empty.
-
-    Raises `RequestError` unless it is between the two limits, inclusive.
-    """
+    """Return a number from the query, `default` without one; raise `RequestError` off limits."""
     text = request.query_params.get(name, "")
     if not text:
         return default
@@ -366,10 +350,9 @@ def _material(request: Request) -> Material:
 
 
 def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[str, Material]]]]]:
-    """Return the material in the path, and its graph of captures.
+    """Return the material in the path, and the materials of its closure, each with its captures.
 
-    The graph lists this material and those that captures lead to, each with its captures. A capture
-    is (FEN letter of the captured piece, material left). Raises like `_material`, and
+    A capture is (FEN letter of the captured piece, material left). Raises like `_material`, and
     `RequestError` if the `closure_bound` is more than ten times `MAX_NODES`.
     """
     material = _material(request)

@@ -98,7 +98,11 @@ class BuildEndpoints:
         self.routes = [
             Route("/enter/{key}", self.enter),
             Route("/build", partial(self._change, self._start), methods=["POST"]),
-            Route("/build/cancel", partial(self._change, self._cancel), methods=["POST"]),
+            Route(
+                "/build/cancel",
+                partial(self._change, lambda form: workshop.cancel()),
+                methods=["POST"],
+            ),
             Route("/build/events", self.events),
         ]
 
@@ -185,9 +189,6 @@ class BuildEndpoints:
         if not workshop.start(materials):
             raise RequestError(409, "a build is running", "wait for its end, or cancel it")
 
-    def _cancel(self, form: Mapping[str, str]) -> None:
-        self._workshop.cancel()
-
 
 class _Stream(StreamingResponse):
     """Stream that calls `ended` at its end, even if the client leaves before the first event."""
@@ -243,13 +244,11 @@ def _material_card(
     store: TableStore, material: Material, view: View, back: str, note: str = "",
     can_exist: bool = True,
 ) -> str:  # fmt: skip
-    """Return a section on the tables that a material needs, and their cost, as HTML.
+    """Return a section on the tables that a material needs, as HTML, with `_offer` or progress.
 
-    The section has a button to build them if visitors may start this build, else the command; while
-    they are built, the progress. If the table is too large, or cannot exist, it is only a sentence.
+    If the table is too large, or the format has none (`can_exist`), it is only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
-    can_exist : whether the format has a table of this material
     """
     few = can_exist and closure_bound(material) <= TOO_MANY
     cost = store.cost([material]) if few else None
@@ -272,10 +271,8 @@ def _material_card(
 def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return sections that offer sets of endgames to build first, or progress of the running build.
 
-    Sets whose tables are all present are left out; if no set remains, a sentence says so. If the
-    last build failed or was cancelled, a notice says so. Empty without a `BuildService`.
-
-    back : address to return to after the build
+    Sets whose tables are all present are left out; if no set remains, a sentence says so. Empty
+    without a `BuildService`. `back` is the address to return to after the build.
     """
     workshop = store.workshop
     if workshop is None:
@@ -297,9 +294,7 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
 def _progress_card(store: TableStore, progress: BuildProgress, view: View, back: str) -> str:
     """Return the build's progress as HTML; the script updates it, and reloads the page at the end.
 
-    It has a button that cancels the build if visitors may build.
-
-    back : address of the page, to return to after cancelling; without scripts, a link reloads it
+    It has a button that cancels the build if visitors may build. `back` is the page's address.
     """
     stop = ""
     if store.workshop is not None and store.workshop.limits is not None:
@@ -346,10 +341,7 @@ def running_build(store: TableStore) -> BuildProgress | None:
 
 
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
-    """Return a notice as HTML if the last build failed or was cancelled; else "".
-
-    material : return the notice only if the build was requested for it; None for any build
-    """
+    """Return an HTML notice if the last build (of `material`, if any) failed or was cancelled."""
     progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
@@ -363,12 +355,10 @@ def _failure_note(store: TableStore, material: Material | None, view: View) -> s
 def _offer(
     store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
-    """Return the cost of building some materials, and the button or command to build them, as HTML.
+    """Return the cost of building some materials, if known, and a button or command, as HTML.
 
-    An unknown cost is left out. The button is only for visitors on this machine, if the build is
-    within the limits of the `BuildService`; others see the command.
-
-    asked : form fields that name `materials`; back : address to return to after the build
+    The button is only for visitors on this machine, if the build is within the limits of the
+    `BuildService`. Its form has the fields `asked`, which name `materials`, and leads to `back`.
     """
     workshop, cost = store.workshop, store.cost(materials)
     takes, here = "", is_loopback(urlsplit(view.origin).netloc)

@@ -94,10 +94,7 @@ class Sketch(Position):
         return found
 
     def with_piece(self, square: int, code: int) -> Sketch:
-        """Return the arrangement with a square set to a piece code or `EMPTY`.
-
-        Setting a king removes the side's other king, as each side has only one.
-        """
+        """Return the arrangement with a piece code or `EMPTY` on a square; a king moves there."""
         board = bytearray(self.board)
         if code != EMPTY and piece_kind(code) == PieceType.KING:
             board = board.replace(bytes([code]), bytes([EMPTY]))
@@ -144,11 +141,9 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
 def editor_page(
     store: TableStore, view: View, reading: Reading, chosen: str, status: int
 ) -> Answer:
-    """Return the page of an arrangement: picture, outcome or faults, palette of pieces.
+    """Return the page of an arrangement; raises like `TableStore.probe` if that is legal.
 
     chosen : FEN letter of the palette's selected piece or `ERASER`; used only without scripts
-
-    Raises like `TableStore.probe` if the arrangement is legal.
     """
     sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
@@ -197,10 +192,7 @@ def _read_fen(given: str) -> Reading:
 
 
 def _read_side(fields: list[str]) -> tuple[Side, PositionError | None]:
-    """Return the side to move and the first fault, or None, from a FEN's fields after the board.
-
-    Without a readable side it is Red's move.
-    """
+    """Return the side to move (Red if unreadable) of a FEN's fields, and their first fault."""
     problem = None
     for known in (fields or ["w"], fields[:1]):
         try:
@@ -238,10 +230,9 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return the links on squares by which the visitor changes the arrangement.
+    """Return the links that place the piece of a FEN letter on empty squares, or clear others.
 
-    letter : FEN letter of a piece, for links that place it on an empty square; `ERASER`, for links
-        that clear an occupied square; "" for no links
+    `ERASER` is for links that clear, "" for none.
     """
     if not letter:
         return {}
@@ -308,9 +299,9 @@ def _form(view: View, reading: Reading) -> str:
 
 
 def _href(view: View, sketch: Sketch | None, piece: str = "") -> str:
-    """Return the editor's address for an arrangement; `piece` is the letter chosen in the palette.
+    """Return the editor's address for an arrangement (without one `@`, which the script replaces).
 
-    Without an arrangement, `@` is in place of the FEN; the script replaces it.
+    `piece` is the letter chosen in the palette.
     """
     fen = "@" if sketch is None else position_address(sketch)
     query = {"fen": fen, "mode": "edit"} | view.settings()

@@ -33,8 +33,7 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 def embed_page(store: TableStore, view: View) -> Answer:
     """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    In mode `line` the picture is the animation of `frames_of_view`. Raises like `frames_of_view`,
-    `TableStore.probe_game` and `TableStore.mechanism`.
+    Raises like `frames_of_view`, `TableStore.probe_game` and `TableStore.mechanism`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
@@ -98,10 +97,7 @@ def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animat
 
 
 def _title(facts: Facts, view: View) -> str:
-    """Return the name of the endgame and, unless the game has ended, the side to move, as text.
-
-    An endgame of more than `MOST_NAMED` pieces is named by its letters.
-    """
+    """Return the name of the endgame and, unless the game has ended, the side to move, as text."""
     material = view.position.material
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
     turn = view.text("to_move", side=view.position.side)
@@ -109,10 +105,7 @@ def _title(facts: Facts, view: View) -> str:
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a sentence on the position, as text: the reason for its value.
-
-    After the end of a game it states the result; in play mode, only the visitor's task.
-    """
+    """Return a sentence on the position, as text: its result or reason, in play mode the task."""
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if facts.over is not None:

@@ -53,10 +53,7 @@ _ATTACKERS = {kind.name.lower(): kind for kind in PieceType if kind.is_attacker}
 
 
 def list_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all endgames with a table: matrix, and lists by attacking piece type.
-
-    Without tables, it has `starter_cards` or a notice.
-    """
+    """Return the page of all endgames with a table; else with `starter_cards` or a notice."""
     key = "list", store.readings, tuple(view.settings().items()), view.language
     overview, sections = store.cached(key, lambda: _overview(store, view))
     empty = ""
@@ -105,11 +102,7 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
 
 
 def _overview(store: TableStore, view: View) -> tuple[str, str]:
-    """Return the matrix of endgames, and their lists by attacking piece type, as HTML.
-
-    The matrix, with a link to the handbook, is empty with fewer than two readable tables. The lists
-    are empty without tables.
-    """
+    """Return the matrix of endgames (at least two), and their lists by attacking piece, as HTML."""
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_ATTACKERS, "other")}
     cells = {}
     for material in store.materials():
@@ -130,7 +123,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
                 men,
                 class_badge(class_of(figures.red_to_move), view),
                 share_bar(_by_winner(figures, Side.RED)),
-                escape(_longest(figures, view)),
+                escape(view.words.plies(figures.max_distance)) if figures.max_distance else "",
                 escape(percent(figures.rule_decided_rate)),
                 f'<span class="proof {state}" title="{about}">'
                 f"{view.message(f'proof_short_{state}')}</span>",
@@ -290,11 +283,7 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
 
 
 def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
-    """Return a table of endgames as HTML: attacking armies in rows, defending armies in columns.
-
-    An army is the pieces of one side; armies with fewer pieces come first. `cells` has the
-    statistics of each table.
-    """
+    """Return a table of endgames as HTML: attacking armies in rows, defending armies in columns."""
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
     head = "".join(f'<th scope="col">{_name(army, Side.BLACK, view)}</th>' for army in columns)
@@ -317,16 +306,11 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
     )
 
 
-def _longest(figures: TableStatistics, view: View) -> str:
-    """Return the longest distance of order 0 as text, `41 plies`; empty if all are 0 plies."""
-    return view.words.plies(figures.max_distance) if figures.max_distance else ""
-
-
 def _cell(material: Material, figures: TableStatistics, view: View) -> str:
     kind = class_of(figures.red_to_move)
     about = view.text(f"class_{kind}")
-    if longest := _longest(figures, view):
-        about += f"{view.text('list_stop')}{longest}"
+    if figures.max_distance:
+        about += view.text("list_stop") + view.words.plies(figures.max_distance)
     name = escape(view.pair(material_name(material, view.language), about))
     href = escape(with_settings(f"/endgames/{material}", view))
     return (

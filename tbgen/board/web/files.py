@@ -45,11 +45,7 @@ class FileEndpoint:
         self._listed: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON.
-
-        The answer is 304 if the client already has the file (`If-None-Match`, or without it
-        `If-Modified-Since`).
-        """
+        """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON."""
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
@@ -77,9 +73,9 @@ class FileEndpoint:
         return FileResponse(self._directory / name, headers=headers, stat_result=found)
 
     def _names(self) -> frozenset[str]:
-        """Return the file names in the index; empty if the index is missing or invalid.
+        """Return the file names in the index, which is read again only if its file has changed.
 
-        The index is read again only if its file has changed. Raises `OSError` if it cannot be read.
+        Empty if the index is missing or invalid. Raises `OSError` if it cannot be read.
         """
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
@@ -94,7 +90,7 @@ class FileEndpoint:
         """Open a file of the directory to read.
 
         Raises `FileNotFoundError` also for a symbolic link (except on Windows), and for a file that
-        is not regular, such as a directory; `OSError` if the file cannot be read.
+        is not regular.
         """
         try:
             descriptor = open_to_read(self._directory / name, links=False)

@@ -196,8 +196,7 @@ class EndpointRunner:
     def checkpoint(self) -> None:
         """Raise `AbandonedError` if the answer to this thread's request is no longer needed.
 
-        The client has disconnected, the request has timed out, or the server ends. In a thread
-        without a request nothing is raised.
+        The client has disconnected, the request has timed out, or the server ends.
         """
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
@@ -260,10 +259,7 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Return the answer of `_take_turn` unless the client disconnects or the server ends first.
-
-        Then `_take_turn` is cancelled, and `RequestError` raised. Also raises like `_take_turn`.
-        """
+        """Return or raise like `_take_turn`; `RequestError` once the client or server is gone."""
         client = request.client.host if request.client is not None else ""
         answer = asyncio.ensure_future(self._take_turn(client, lane, work))
         gone = asyncio.ensure_future(_client_gone(request))
@@ -313,9 +309,8 @@ class EndpointRunner:
     async def _run(self, lane: Lane, work: Callable[[Event], Answer]) -> Answer:
         """Run `work` in a thread of the lane, and return the answer that it computes.
 
-        The event given to `work` is set once the answer is no longer needed. Raises `RequestError`
-        if too many requests of the lane run or wait, and after the timeout. Also raises unexpected
-        errors of `work`.
+        Raises `RequestError` if too many requests of the lane run or wait, and after the timeout;
+        also unexpected errors of `work`.
         """
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):

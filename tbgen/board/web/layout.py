@@ -183,9 +183,9 @@ def with_settings(path: str, view: View, query: Mapping[str, str] | None = None)
 
 
 def _navigation(view: View, on_board: bool) -> str:
-    """Return the content of <header>: links to modes of the board and to pages, search box.
+    """Return the content of <header>: links to modes and pages, search box.
 
-    on_board : whether the page is the board in mode `view.mode`, whose link is marked as current
+    On the board, the link to mode `view.mode` is marked as current.
     """
     shown = view.back(0)
     links = []

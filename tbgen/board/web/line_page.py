@@ -28,13 +28,7 @@ from tbgen.board.drawing.animation import (
     king_in_check,
     loser_of,
 )
-from tbgen.board.drawing.diagram import (
-    Arrow,
-    Marks,
-    draw,
-    position_address,
-    thumbnail,
-)
+from tbgen.board.drawing.diagram import Arrow, Marks, draw, position_address, thumbnail
 from tbgen.board.knowledge.analysis import Rung, ladder
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import explain_judgement
@@ -127,7 +121,7 @@ def film_page(store: TableStore, view: View) -> Answer:
 def _controls(view: View, length: int, loop: int | None, ply: int) -> str:
     """Return the buttons of the film as HTML; steps are links, which also work without scripts.
 
-    length : plies of the film; loop : plies before the loop, or None; ply : plies played so far
+    Plies: `length` in the film, `loop` before the loop (None without one), `ply` played so far.
     """
     steps = [
         ("first", "«", 0),
@@ -156,10 +150,9 @@ def _controls(view: View, length: int, loop: int | None, ply: int) -> str:
 
 
 def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
-    """Return the moves of a film as links to the boards after them; moves of the loop are marked.
+    """Return heading `name` and the moves of a film as links to the boards after them, as HTML.
 
-    name : the heading
-    loop : plies before the loop, or None; ply : plies played so far
+    `loop` and `ply` as in `_controls`.
     """
     position, items = view.position, []
     for number, frame in enumerate(frames, 1):
@@ -179,10 +172,7 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
-    """Return the ladder of the losing side as HTML, with a link to it as a film.
-
-    Empty without rungs. `line` is best play from the view's position.
-    """
+    """Return the ladder of the side that loses `line` as HTML, with a link to it as a film."""
     rungs = ladder(store, view.position)
     if not rungs:
         return ""
@@ -196,10 +186,7 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 
 
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
-    """Yield frames and captions of the plies of the ladder from the view's position.
-
-    Without a way out of the last loop, the film ends with that loop.
-    """
+    """Yield frames and captions of the plies of the ladder from the view's position."""
     position, made, order = view.position, 0, None
     for rung in ladder(store, view.position):
         for move in rung.moves[made:]:
@@ -221,19 +208,13 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
 
 
 def end_of_ladder(store: TableStore, line: Mainline) -> Mainline:
-    """Return the line from the last rung of a ladder if that is of order 0, else `line`.
-
-    `line` is best play from the start of the ladder.
-    """
+    """Return the line from the last rung of the ladder if that is of order 0, else `line`."""
     rungs = ladder(store, line.start)
     return store.line(rungs[-1].position) if rungs and rungs[-1].loop is None else line
 
 
 def _rung(store: TableStore, view: View, rung: Rung) -> str:
-    """Return a rung of the ladder as an HTML list item: a small board, and the loser's choices.
-
-    A rung of order 0 has the number of moves to the end instead of choices.
-    """
+    """Return a rung as an HTML list item: a small board, and the loser's choices or the end."""
     reached = replace(view, mode="read", film_ply=0, shows_ladder=False)
     for move in rung.moves:
         reached = reached.after(move)
@@ -259,8 +240,7 @@ def _choices(
 ) -> tuple[list[str], list[Arrow]]:
     """Return the loser's choices, to stay in the loop or to leave it, as phrases and as arrows.
 
-    Between the two choices, a phrase names the winner's reply in the loop. If no move leaves the
-    loop, the last phrase says so. `loop` is `rung.loop`.
+    Between the two, a phrase names the winner's reply in the loop. `loop` is `rung.loop`.
     """
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     arrows = [Arrow(*kept.choice.move, "check" if in_check(kept.choice.after) else "chase")]
@@ -284,8 +264,8 @@ def _choices(
 def _lost_in(store: TableStore, view: View, rung: Rung) -> str:
     """Return a phrase on the loss of order 0 at a rung without a loop, or after a rung's `leaves`.
 
-    The phrase is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, `lost in 5
-    moves` if a missing table ends the line, or for DTC a phrase on conversion.
+    It is `mated in 5 moves`, `stalemated ...`, `lost ...` if a missing table ends the line, or for
+    DTC a phrase on conversion.
     """
     position, plies = rung.position, rung.plies
     if rung.loop is not None and rung.leaves is not None:

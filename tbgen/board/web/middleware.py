@@ -98,10 +98,7 @@ class RequestLimits:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """Reduce a request target that is a whole URL to its path; return other requests unchanged.
-
-    The host of the URL replaces the header `Host` (RFC 9112, 3.2.2).
-    """
+    """Reduce a target that is a whole URL to its path and header `Host` (RFC 9112, 3.2.2)."""
     whole = _ABSOLUTE.fullmatch(scope["path"])
     if whole is None:
         return scope
@@ -132,8 +129,7 @@ def is_loopback(host: str) -> bool:
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
     """Return the refusal of a request beyond the limits, or the answer to OPTIONS; else None.
 
-    loopback_only : whether to refuse hosts that are not `is_loopback`
-    post : whether the request is a POST to a path that accepts one
+    `post` is true for a POST to a path that accepts one.
     """
     headers = dict(scope["headers"])
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -178,10 +174,7 @@ page cannot match, as their quotes are escaped.
 
 
 class ForwardedHeaders:
-    """ASGI middleware: restores host, scheme, path prefix and client of forwarded requests.
-
-    In answers to forwarded requests, it puts the prefix before the paths of links and redirects.
-    """
+    """ASGI middleware: restores host, scheme, path prefix and client of forwarded requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -199,10 +192,7 @@ class ForwardedHeaders:
 
 
 def _prefixing(send: Send, prefix: str) -> Send:
-    """Return a replacement of `send` that puts `prefix` before the paths of links and redirects.
-
-    A page is sent only when complete, as its length changes.
-    """
+    """Return a replacement of `send` that puts `prefix` before the paths of links and redirects."""
     start: Message | None = None
     page = b""
 
@@ -215,7 +205,7 @@ def _prefixing(send: Send, prefix: str) -> Send:
             if headers.get("content-type", "").startswith("text/html"):
                 start = message
                 return
-        elif start is not None:
+        elif start is not None:  # a page is sent only when complete, as its length changes
             page += message.get("body", b"")
             if message.get("more_body", False):
                 return

@@ -51,11 +51,7 @@ from tbgen.tables import MissingTableError, Outcome
 
 
 class Pages:
-    """Endpoints of the pages, and methods that make such endpoints.
-
-    Endpoints raise the errors that `http.failure` turns into answers, for example `InputError` for
-    wrong parameters and `CorruptTableError` for a damaged table.
-    """
+    """Endpoints of the pages; they raise the errors that `http.failure` turns into answers."""
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
@@ -96,14 +92,13 @@ class Pages:
     def of_settings(
         self, page: Callable[[TableStore, View], Answer]
     ) -> Callable[[Request], Answer]:
-        """Return the endpoint that calls `page` with the store and a view of the settings alone."""
+        """Return the endpoint of a page that depends on the view's settings alone."""
         return lambda request: page(self._store, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
         """Return the page of an endgame, or of its positions of one value if the query has `plies`.
 
-        Without a table, return the page (status 404) that offers to build it. Redirect other
-        spellings of the name, such as `knkr`, to the page of the endgame.
+        Without a table, return the `missing_page`. Redirect other spellings, such as `knkr`.
         """
         view = self._settings_only(request)
         asked = request.path_params["material"]
@@ -142,10 +137,7 @@ class Pages:
         return search(request)
 
     def sampled_puzzle(self, search: Callable[[Request], Answer], request: Request) -> Answer:
-        """Redirect to a random position in which exactly one move keeps the outcome.
-
-        If a sample of the table has none, redirect to the same address with `whole=1`, which
-        `search` answers.
+        """Redirect to a puzzle; if a sample has none, to the same address with `whole=1`.
 
         search : endpoint that runs `Pages.puzzle` on the whole table in another process
         """
@@ -183,11 +175,9 @@ class Pages:
         return _shown_puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """Redirect to the position after the opponent's reply.
+        """Redirect to the position after the opponent's reply, or without one to that before it.
 
-        The reply is a move of the table, of the requested strength. If the tables suggest no move
-        (`Facts.suggested`), the engine replies, or raises `NoReplyError`. Without a reply, redirect
-        to the position of the request.
+        If the tables suggest no move, the engine replies, or raises `NoReplyError`.
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)
@@ -201,9 +191,8 @@ class Pages:
         """Redirect to the endgame, position or game that was typed into the search box.
 
         The pieces of one side, such as `KRN`, lead to their chapter of the handbook; if no table
-        has them as attacker, to their endgame against a bare king. Without text, redirect to the
-        first page. A game with a fault is answered by a page (`_game`). Raises `InputError` or
-        `RequestError`.
+        has them as attacker, to their endgame against a bare king. A game with a fault is answered
+        by a page (`_game`). Raises `InputError` or `RequestError`.
         """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
@@ -242,8 +231,7 @@ class Pages:
         """Redirect to the last position of a game that was typed as text.
 
         If a move is wrong, return the page of the position before it, with a notice; raise the
-        error if that is the first move. If the result in the text differs from the right one
-        (`Facts.final`), return the page of the last position, with a notice.
+        error if that is the first move. If the result in the text is wrong, return a notice, too.
         """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
@@ -273,8 +261,6 @@ def requested_view(request: Request, default: Position, names: Collection[str] =
     """Return the view that the parameters `names` of a request describe; raise like `read_view`.
 
     Its `origin` comes from the header `Host`, and is empty if that is malformed.
-
-    default : position of the view if the request has none
     """
     query = {key: value for key, value in request.query_params.items() if key in names}
     view = read_view(query, default, request.headers.get("accept-language", ""))

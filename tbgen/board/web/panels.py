@@ -63,10 +63,7 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _other_outcomes(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return phrases on the values in `known` whose outcome differs from that of the first value.
-
-    A phrase names rule set and result.
-    """
+    """Return phrases (rule set and result) on the values whose outcome is not that of the first."""
     return [
         view.text(
             "only_rules_else",
@@ -106,7 +103,7 @@ def rules_boards(
     """Return boards, as HTML, of wins by repetition that have another outcome under other rules.
 
     Only wins in the table's statistics with the winner to move are examined. The highest orders
-    come first, at most `RULES_BOARDS`. Empty without such wins or without a table of other rules.
+    come first, at most `RULES_BOARDS`.
     """
     if material not in comparable(store):
         return ""
@@ -125,10 +122,7 @@ def rules_boards(
 
 
 def where_panel(facts: Facts, view: View) -> str:
-    """Return a section of links that choose the piece of the heat map or change the side to move.
-
-    Empty if the position's value is unknown.
-    """
+    """Return a section of links that choose the heat map's piece, or change the side to move."""
     if facts.result is None:
         return ""
     links = ""
@@ -149,8 +143,7 @@ def where_panel(facts: Facts, view: View) -> str:
 def heat_points(store: TableStore, view: View) -> dict[int, Point]:
     """Return the points of the heat map by square; empty if `view.heat_square` is None.
 
-    A point is a link to the position with the piece of `view.heat_square` on the point's square,
-    with its outcome and value. Also empty if `heat_map` returns no entry; raises `OSError`.
+    Each links to the position with the piece on its square. Raises like `heat_map`.
     """
     if view.heat_square is None:
         return {}
@@ -163,12 +156,8 @@ def heat_points(store: TableStore, view: View) -> dict[int, Point]:
 
 
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a notice that the last move gave up a win or a draw; empty if it did not.
-
-    Also empty if a value is unknown, and if the game has ended by the referee's verdict, which
-    outweighs the table.
-    """
-    if facts.over is not None and facts.over.why == "repetition":
+    """Return a notice that the last move gave up a win or a draw; empty if not, or if unknown."""
+    if facts.over is not None and facts.over.why == "repetition":  # this outweighs the table
         return ""
     found = None
     with contextlib.suppress(TablebaseError, OSError):  # a table is damaged
@@ -188,8 +177,7 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
     The histogram is that of the position's order, with a mark on the position's bar; for a draw it
-    is that of the table's lowest order, without a mark. Empty if the position's value is not from a
-    table, or if the table's statistics cannot be read.
+    is that of the table's lowest order, without a mark.
     """
     if facts.result is None or facts.result.metric is None:
         return ""
@@ -302,9 +290,8 @@ def pairs(items: Sequence[str], view: View) -> str:
 def share_panel(facts: Facts, view: View) -> str:
     """Return a section with links to other forms of the position or game, and texts to copy.
 
-    In line mode the permanent link plays the film. In play mode JSON is left out, since it shows
-    values. PGN and animation of a game without moves would show best play: they are left out in
-    play mode, and if the table is missing.
+    In line mode the permanent link plays the film. In play mode links that would show values or
+    best play are left out.
     """
     playing = view.mode == "play"
     # The links name the language: who opens them may send another `Accept-Language`.

@@ -113,10 +113,7 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
 
 
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
-    """Return a notice that a game's text states a wrong result; empty if `stated` is empty.
-
-    stated : the wrong result, as in PGN; `facts.final` is the right one
-    """
+    """Return a notice that a game's text states a wrong result, `stated`; "" if that is empty."""
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}
@@ -140,11 +137,7 @@ def _page(
 
 
 def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
-    """Return the marks of the board: last move, links of pieces and targets, heat map, arrows.
-
-    In mode `play`, or with a heat map, or after the end of the game, the only arrows are from the
-    pieces that give check.
-    """
+    """Return the marks of the board: last move, links of pieces and targets, heat map, arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
     for move in facts.moves:
@@ -208,10 +201,7 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
-    """Return the button that asks for a hint, or the hint if `view.hint` asks for one, as HTML.
-
-    The first hint ("piece") names the piece of the move `suggested`, the second ("move") the move.
-    """
+    """Return the hint that `view.hint` asks for, and the button for the next one, as HTML."""
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(facts.position.board[suggested.move.source], view.language)
@@ -224,10 +214,9 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 
 
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the address that leads to the position after the opponent's reply.
+    """Return the address that leads to the position after the opponent's reply; "" if none is due.
 
-    Empty if no reply is due, or if there is neither a suggested move nor an engine. At strength
-    "best" the reply is the suggested move. Otherwise the address is `/reply`, which chooses a move.
+    At strength "best" the reply is the suggested move; else `/reply` chooses a move.
     """
     due = view.mode == "play" and not view.visitors_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
@@ -238,10 +227,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address of the board with the last move taken back.
-
-    On the visitor's turn in mode `play`, the last two moves are taken back, if there are two.
-    """
+    """Return the address with the last move taken back, in a game also the opponent's reply."""
     alone = view.mode != "play" or not view.visitors_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
@@ -302,10 +288,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a notice on a puzzle as HTML: the task while it is open, afterwards its state.
-
-    If the puzzle is lost, its solution follows. Empty if the game is no puzzle.
-    """
+    """Return a notice on a puzzle's task or state, and the solution of a lost one, as HTML."""
     if not view.task:
         return ""
     state = state_of(facts, view.visitor, view.task, begun=bool(view.moves))
@@ -328,10 +311,7 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _solution(store: TableStore, view: View) -> str:
-    """Return a folded link to the move that would have kept a lost puzzle's outcome, as HTML.
-
-    The move is the best one at the visitor's first mistake; empty if no mistake is found.
-    """
+    """Return a folded link to the best move at the visitor's first mistake, as HTML."""
     for number in range(1, len(view.moves) + 1):
         played = view.back(len(view.moves) - number)
         mistake = last_mistake(store, played.positions, played.moves)
@@ -384,10 +364,7 @@ def _score(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _plain_moves(facts: Facts, view: View) -> str:
-    """Return the visitor's moves by name without values, and the referee's warnings, as HTML.
-
-    Empty on the opponent's turn and after the end of the game.
-    """
+    """Return the visitor's moves by name without values, and the referee's warnings, as HTML."""
     if not view.visitors_turn or facts.over:
         return ""
     moves = sorted(facts.moves, key=lambda move: move.move.iccs)

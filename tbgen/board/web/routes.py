@@ -203,10 +203,9 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Redirect the POST of the search box to a page that can be reloaded: `/find`, with a query.
+    """Redirect the POST of the search box to `/find` with a query, which can be reloaded.
 
-    The query has the form fields. If this address is too long or not printable, return the answer
-    of `find`, the endpoint of `/find`, instead.
+    If this address is too long or not printable, return the answer of its endpoint `find` instead.
     """
     try:
         fields = await body_of(request)
@@ -250,10 +249,7 @@ def _in_language(request: Request, answer: Answer) -> Answer:
 
 
 def _static(request: Request) -> Answer:
-    """Return script, style or icon; cacheable for a year if the address has its fingerprint.
-
-    Raises `RequestError` for another name.
-    """
+    """Return script, style or icon; cacheable for a year if the address has its fingerprint."""
     asset = assets().get(request.path_params["name"])
     if asset is None:
         raise RequestError(404, "there is no such file", "see /")
@@ -295,12 +291,7 @@ async def _redirect_from_pai(request: Request) -> Response:
 
 
 def _puzzle_error_page(request: Request, answer: Answer) -> Answer:
-    """Return the error of a request for a puzzle as HTML page.
-
-    With status 404 (no such puzzle, or no table) it has a link to the endgame.
-
-    answer : as in `_error_page`
-    """
+    """Return `_error_page`, with a link to the endgame if no puzzle or table was found."""
     if answer.status != 404:
         return _error_page(request, answer)
     view, name = requested_view(request, _ANY_POSITION, SETTINGS), request.path_params["material"]

@@ -89,10 +89,7 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
 def _sheet(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> Answer:
-    """Return a page of the positions found as numbered exercises, each with side to move and task.
-
-    An example is `1. Red to move and win`; lost positions have no task. Solutions are folded.
-    """
+    """Return a page of the positions found as exercises: `1. Red to move and win`."""
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     shown, solutions = [], []
     for number, position in enumerate(found.positions, 1):
@@ -118,20 +115,15 @@ def _sheet(
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:
-    """Return the non-empty search fields in the query of an address.
-
-    Several values of `at` are joined by commas; routes refuse other fields that are given twice
-    (`openapi.refuse_parameters`).
-    """
+    """Return the non-empty search fields in a query; several values of `at` joined by commas."""
     found = {name: ",".join(filter(None, query.getlist(name))) for name in FIELDS}
     return {name: value for name, value in found.items() if value}
 
 
 def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
-    """Raise `MaterialError` if a query names a colour, and `name` has the weaker army first.
+    """Raise `MaterialError` if a query names a colour, and the address the weaker army first.
 
-    Such a name stands for the table in which Red has the stronger army, so the colour would be
-    ambiguous.
+    In the table Red has the stronger army, so the colour would be ambiguous.
 
     name : material in the address; asked : search fields of the query
     """
@@ -184,8 +176,7 @@ def _form(
 ) -> str:
     """Return the search form as HTML, filled with the search fields `asked`.
 
-    offered : names in `PRESETS`; without `differs` or `study`, the field of this name is left out,
-        and without `study` also the sort key `length`
+    Without `differs` or `study` in `offered`, their fields and the sort key `length` are left out.
     """
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}

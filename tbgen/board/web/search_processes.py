@@ -69,8 +69,7 @@ class SearchProcess:
         If `go_on` raises, the request is cancelled, and the error raised again. Raises `EOFError`
         or `OSError` if the process has ended.
 
-        name : name of the endpoint: "page", "json" or "puzzle"
-        asked : ASGI scope of the request
+        name : name of the endpoint: "page", "json" or "puzzle"; asked : ASGI scope of the request
         store : store of the server; its tables are sent to the process only if they have changed
         go_on : called repeatedly; raises `AbandonedError` once the answer is no longer needed
         """
@@ -112,9 +111,8 @@ class SearchProcesses:
     def compile(self) -> None:
         """Compile the search kernels before the first request, by searching a small table.
 
-        Without a table in which studies can be searched (`can_search_studies`), nothing is
-        compiled. Searches of visitors wait until the first of `_COMPILING_QUERIES` has compiled the
-        common kernels.
+        Searches of visitors wait until the first of `_COMPILING_QUERIES` has compiled the common
+        kernels.
         """
         for material in self._store.materials():
             with contextlib.suppress(TablebaseError, OSError):
@@ -137,8 +135,7 @@ class SearchProcesses:
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
         """Return an endpoint that a search process answers; `name` is "page", "json" or "puzzle".
 
-        A search waits while a process compiles, since another process would compile the same
-        kernels. After `COMPILE_SECONDS` it is refused.
+        A search waits, at most `COMPILE_SECONDS`, while a process compiles the same kernels.
         """
 
         def answer(request: Request) -> Answer:
@@ -154,10 +151,9 @@ class SearchProcesses:
         return answer
 
     def _ask(self, name: str, request: Request) -> Answer:
-        """Return the answer of a free process to a request; waits for a process to be free.
+        """Return the answer of a process to a request, once one is free; raise a reported error.
 
-        Raises `RequestError` for an answer that reports an error, and if the process has ended;
-        `AbandonedError` once the answer is no longer needed.
+        Also raises `RequestError` if the process has ended, and like `SearchProcess.ask`.
         """
         kept = (
             "type", "method", "path", "root_path", "query_string", "headers", "scheme", "server",
@@ -185,9 +181,8 @@ class SearchProcesses:
 def _answer_all(connection: Connection) -> None:
     """Answer requests in a search process until the server has ended.
 
-    A request is (name of the endpoint, ASGI scope, tables or None if unchanged), answered by an
-    `Answer`. The message None cancels the request in progress: its answer is then None, unless an
-    `Answer` has already been sent.
+    A request is (name of the endpoint, ASGI scope, tables or None if unchanged). The message None
+    cancels the request in progress: its answer is then None, unless one has already been sent.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     lower_priority(NICE)

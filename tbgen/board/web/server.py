@@ -43,16 +43,12 @@ class HeaderTimeoutProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer of the first request on a new connection; extends uvicorn's method."""
+        """Start the timer of the first request on a new connection."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Receive bytes of a request.
-
-        Extends uvicorn's method: stops the timer if a request is being answered, else starts it
-        unless it is running.
-        """
+        """Receive bytes, and run the timer unless a request is being answered."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
@@ -65,7 +61,7 @@ class HeaderTimeoutProtocol(H11Protocol):
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer, because the connection is closed; extends uvicorn's method."""
+        """Stop the timer, because the connection is closed."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -119,11 +115,8 @@ class BoardServer(Server):
             setswitchinterval(before)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Shut down on a signal; extends uvicorn's method.
-
-        SIGTERM is the regular end of a service: it is not raised again after the shutdown.
-        """
-        if sig == signal.SIGTERM:
+        """Shut down on a signal."""
+        if sig == signal.SIGTERM:  # the regular end of a service: not raised again afterwards
             self.should_exit = True
         else:
             super().handle_exit(sig, frame)

@@ -39,19 +39,13 @@ MAX_SLOTS = 40_000_000
 def linked_histogram(
     figures: TableStatistics, order: int, view: View, here: tuple[Side, int] | None = None
 ) -> str:
-    """Return the SVG histogram of distances at one order; empty without wins of this order.
-
-    Bars are links to their positions if the table has at most `MAX_SLOTS` slots per side.
-
-    here : winner and plies of the bar to mark
-    """
+    """Return a `histogram` with links to the positions, if the table has at most `MAX_SLOTS`."""
 
     def address(winner: Side, plies: int) -> str:
         if figures.index_size > MAX_SLOTS:
             return ""
-        return with_settings(
-            f"/endgames/{figures.material}", view, _bar_parameters(winner, order, plies)
-        )
+        bar = _bar_parameters(winner, order, plies)
+        return with_settings(f"/endgames/{figures.material}", view, bar)
 
     return histogram(figures, order, view.language, here, address)
 
@@ -95,10 +89,7 @@ class ExtremeWin:
 
 
 def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
-    """Return the longest wins that statistics record: at most one for each order and side to move.
-
-    In some of the positions the winner is to move, in others the loser.
-    """
+    """Return the longest wins that statistics record, at most one by order and side to move."""
     return [
         ExtremeWin(
             Position.from_fen(entry.fen),
@@ -111,10 +102,9 @@ def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
 
 
 def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> ExtremeWin | None:
-    """Search a table for a longest win of order 0 with `winner` to move.
+    """Search a table for a longest win of order 0 with `winner` to move; None if none is found.
 
-    None if the table has none, or if it is not found within the time limit of `positions_of_value`.
-    Raises like `Tablebase.probe`.
+    Raises like `positions_of_value`.
     """
     lines = [line for line in figures.histogram if not line.order and line.side == winner]
     plies = max((line.plies or 0 for line in lines if line.outcome == Outcome.WIN), default=0)
@@ -211,15 +201,16 @@ def _chosen(
 ) -> list[tuple[ExtremeWin, Offence | None]]:
     """Return long wins and wins of high order for the first page, each with its deciding offence.
 
-    The winner is to move. First come at most `LONGEST` wins of order 0, with offence None. The
-    longest of all is left out: it is usually the board's first position. Then come those of the
-    `DEEPEST` wins of highest order whose offence is found. A table gives at most one of each kind.
+    The winner is to move. First come at most `LONGEST` wins of order 0, with offence None, then
+    those of the `DEEPEST` wins of highest order whose offence is found. A table gives at most one
+    of each kind.
     """
     plain, deep = list[ExtremeWin](), list[ExtremeWin]()
     for figures in tables:
         wins = [win for win in longest_wins(figures) if win.has_move]
         plain += nlargest(1, (win for win in wins if win.order == 0), attrgetter("plies"))
         deep += nlargest(1, wins, attrgetter("order"))
+    # The longest of all is usually the board's first position.
     longest = nlargest(1 + LONGEST, plain, attrgetter("plies"))[1:]
     chosen: list[tuple[ExtremeWin, Offence | None]] = [(win, None) for win in longest]
     for win in nlargest(DEEPEST, deep, attrgetter("order")):

@@ -72,8 +72,8 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move, endgame, rules and metric, as HTML.
 
-    At an order above 0, a note on who is forced to offend replaces the distance. If the value is
-    unknown, a notice says so. After the end of the game, only its result and the endgame are left.
+    At an order above 0, a note on who is forced to offend replaces the distance. After the end of
+    the game, only its result and the endgame are left.
 
     mechanism : offence that the reason names; None if unknown
     """
@@ -123,10 +123,7 @@ def side_to_move(view: View) -> str:
 
 
 def _endgame(view: View) -> str:
-    """Return the name of a position's endgame as HTML: words and letters; if large, letters only.
-
-    The words link to the page of the endgame if its material needs a table.
-    """
+    """Return the name of the endgame as HTML: words and letters; if large, letters only."""
     material = view.position.material
     name = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
@@ -239,10 +236,7 @@ def _technical(facts: Facts, view: View) -> str:
 
 
 def referee(facts: Facts, view: View) -> str:
-    """Return the referee's reason for the verdict on a repetition in the game, as HTML.
-
-    Empty if no repetition was judged.
-    """
+    """Return the referee's reason for the verdict on a repetition, if there is one, as HTML."""
     judgement = facts.judgement
     if judgement is None or not judgement.conducts:
         return ""
@@ -263,10 +257,7 @@ def end_in_words(over: GameEnd, view: View) -> str:
 
 
 def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:
-    """Return arrows to the chased piece from the chasing pieces that attack it in `position`.
-
-    Empty unless `mechanism`, the offence that decides the position, is a chase.
-    """
+    """Return arrows to a chase's victim from the chasing pieces that attack it in `position`."""
     if mechanism is None or mechanism.offence != Offence.CHASE or mechanism.victim is None:
         return []
     victim = mechanism.victim.square

@@ -196,8 +196,7 @@ class View:
     def settings(self) -> dict[str, str]:
         """Return the settings (`SETTINGS` without `mode`) as query parameters.
 
-        Settings with their default value are left out; `lang` is left out unless the address names
-        the language.
+        Defaults are left out, and `lang` unless the address names the language.
         """
         default = self.notation == default_notation(self.language)
         query = {
@@ -272,10 +271,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
 
 
 def read_moves(start: Position, text: str) -> tuple[Move, ...]:
-    """Parse at most `MAX_MOVES` ICCS moves from `start`, separated by commas or blanks.
-
-    Raises `InputError` for more moves, and for a malformed or illegal one.
-    """
+    """Parse at most `MAX_MOVES` ICCS moves from `start`, separated by commas or blanks."""
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
