@@ -220,7 +220,17 @@ def draw(
         f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
         f'data-fen="{position_address(position)}">{inside}',
         empty_board(look.flip, look.notation),
-        *_square_marks(marks, look.flip),
+    ]
+    for square, css, radius in (
+        *((square, "last", 50) for square in marks.last or ()),
+        (marks.checked, "checked", 58),
+        (marks.selected, "selected", 51),
+        *((square, "bad", 52) for square in marks.bad),
+    ):
+        if square is not None:
+            x, y = place(square, look.flip)
+            parts.append(f'<circle class="{css}" cx="{x}" cy="{y}" r="{radius}"/>')
+    parts += [
         '<g class="pieces">',
         *(_piece(code, square, look, marks) for code, square in position.pieces()),
         "</g>",
@@ -297,21 +307,6 @@ def names_of_pieces(language: str) -> str:
         "colon": text(language, "colon"),
     }
     return json.dumps(names, separators=(",", ":"), ensure_ascii=False)
-
-
-def _square_marks(marks: Marks, flip: bool) -> list[str]:
-    """Return the SVG circles of marked squares, which are drawn below the pieces."""
-    found = []
-    for square, css, radius in (
-        *((square, "last", 50) for square in marks.last or ()),
-        (marks.checked, "checked", 58),
-        (marks.selected, "selected", 51),
-        *((square, "bad", 52) for square in marks.bad),
-    ):
-        if square is not None:
-            x, y = place(square, flip)
-            found.append(f'<circle class="{css}" cx="{x}" cy="{y}" r="{radius}"/>')
-    return found
 
 
 def _piece(code: int, square: int, look: Look, marks: Marks) -> str:

@@ -95,7 +95,12 @@ def find_puzzle(
         found = [positions_of_value(store, material, kind, number, PER_ROUND) for kind in kinds]
         positions = [position for each in found for position in each.positions]
         for position in chance.sample(positions, len(positions)):
-            if _is_puzzle(store, position, aim, level):
+            if level and level_of(position, store.tables.probe(position)) != level:
+                continue
+            moves = store.tables.probe_root(position)
+            good = [move for move in moves if move.outcome == aim]
+            known = len(moves) > 1 and all(move.outcome is not None for move in moves)
+            if known and len(good) == 1 and not good[0].capture:
                 return position
         if all(each.share == 1 for each in found):
             break
@@ -133,17 +138,6 @@ def _kinds(aim: Outcome, level: str) -> list[Query]:
     plies = (LONG + 1 if level == LEVELS[-1] else SHORTEST, LONG if level == LEVELS[0] else NO_END)
     kinds = [Query(outcome=aim, orders=(1, NO_END)), Query(outcome=aim, orders=(0, 0), plies=plies)]
     return kinds[1:] if level == LEVELS[0] else kinds
-
-
-def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
-    """Return whether a position is a puzzle of `level` ("": any) with known values of all moves."""
-    if level and level_of(position, store.tables.probe(position)) != level:
-        return False
-    moves = store.tables.probe_root(position)
-    if len(moves) < 2 or any(move.outcome is None for move in moves):
-        return False
-    good = [move for move in moves if move.outcome == aim]
-    return len(good) == 1 and not good[0].capture
 
 
 def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:

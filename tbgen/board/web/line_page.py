@@ -61,7 +61,8 @@ def film_page(store: TableStore, view: View) -> Answer:
         return board_page(view, view.pair(view.text("line"), endgame), verdict, stage, status=404)
     line = last = store.line(view.position)
     if view.shows_ladder and line.loop_start is not None:
-        parts, loop, last = list(whole_ladder(store, view)), None, end_of_ladder(store, line)
+        parts, loop, rungs = list(whole_ladder(store, view)), None, ladder(store, line.start)
+        last = store.line(rungs[-1].position) if rungs and rungs[-1].loop is None else line
         end = last.ending if last.is_over else "open"
         name = view.text("ladder_all", end=view.text(f"end_{end}"))
     else:
@@ -205,12 +206,6 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
         # Once through the loop, from the position of the rung; at order 0 the whole line.
         frames = [*frames[rung.turn :], *frames[line.loop_start or 0 : rung.turn]]
         yield from zip(frames, captions_of(frames, loser_of(line), view.language), strict=True)
-
-
-def end_of_ladder(store: TableStore, line: Mainline) -> Mainline:
-    """Return the line from the last rung of the ladder if that is of order 0, else `line`."""
-    rungs = ladder(store, line.start)
-    return store.line(rungs[-1].position) if rungs and rungs[-1].loop is None else line
 
 
 def _rung(store: TableStore, view: View, rung: Rung) -> str:

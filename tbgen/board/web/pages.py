@@ -141,7 +141,7 @@ class Pages:
 
         search : endpoint that runs `Pages.puzzle` on the whole table in another process
         """
-        if is_whole_search(request):
+        if "whole" in request.query_params:
             return search(request)
         try:
             return self.puzzle(request, find_puzzle)
@@ -250,11 +250,6 @@ class Pages:
 
     def _settings_only(self, request: Request) -> View:
         return requested_view(request, self._store.first_position, SETTINGS)
-
-
-def is_whole_search(request: Request) -> bool:
-    """Return whether a request for a puzzle asks to search the whole table."""
-    return "whole" in request.query_params
 
 
 def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:

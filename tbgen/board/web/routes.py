@@ -53,7 +53,7 @@ from tbgen.board.web.http import (
 from tbgen.board.web.layout import board_page, link, page_link, with_settings
 from tbgen.board.web.middleware import MAX_QUERY, SECURITY_HEADERS, ForwardedHeaders, RequestLimits
 from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_parameters
-from tbgen.board.web.pages import Pages, is_whole_search, requested_view
+from tbgen.board.web.pages import Pages, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
 from tbgen.board.web.view import SETTINGS, VIEW, View
 from tbgen.finding.query import FIELDS
@@ -161,7 +161,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
             puzzles,
             known=puzzle,
             cached=False,
-            lane=lambda request: Lane.SEARCH if is_whole_search(request) else Lane.PUZZLE,
+            lane=lambda request: Lane.SEARCH if "whole" in request.query_params else Lane.PUZZLE,
             on_error=_puzzle_error_page,
         ),
         slow("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False),
