@@ -2,11 +2,10 @@
 // [x, y] in the units of the SVG, 100 from line to line.
 
 const STEP = 100;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export const main = () => document.getElementById("main");
 export const board = () => main().querySelector(".stage svg.board");
-export const still = () => calm.matches;
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const turned = () => board().dataset.flip === "1";
 
 export function square(file, rank) {

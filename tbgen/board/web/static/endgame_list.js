@@ -90,12 +90,10 @@ async function copy(button) {
   }
 }
 
-const narrowScreen = matchMedia("(max-width: 52rem)");
-
 onArrival(() => {
   named = { typed: "", material: null };
   for (const boxes of main().querySelectorAll(".filters")) boxes.hidden = false;
-  if (narrowScreen.matches) {
+  if (matchMedia("(max-width: 52rem)").matches) {
     for (const kind of main().querySelectorAll("section > details:has(.endgames)")) kind.open = false;
   }
   for (const head of main().querySelectorAll("table.endgames th")) {

@@ -68,26 +68,21 @@ function step(move) {
 // Go to a ply by button or key: "first", "back", "forward", "last" or "loop".
 export function seek(where) {
   const last = film.shots.length;
-  const to = { first: 0, back: Math.max(0, film.at - 1), forward: Math.min(last, film.at + 1), last, loop: film.loop }[where];
-  seekTo(to);
+  seekTo({ first: 0, back: Math.max(0, film.at - 1), forward: Math.min(last, film.at + 1), last, loop: film.loop }[where]);
 }
 
 export function seekTo(ply) {
   film.rounds = 0;
   show(ply);
   say(main().querySelector(".caption").textContent);
-  // One history entry for all steps: "back" returns to the film as the page was loaded.
-  enter(film.stepped ? "replace" : "push", withPly(ply));
-  state.entry = history.state.entry;
-  film.stepped = true;
-}
-
-function withPly(ply) {
   const address = new URL(location.href);
   if (ply) address.searchParams.set("at", ply);
   else address.searchParams.delete("at");
   address.searchParams.delete("play");
-  return address.href;
+  // One history entry for all steps: "back" returns to the film as the page was loaded.
+  enter(film.stepped ? "replace" : "push", address.href);
+  state.entry = history.state.entry;
+  film.stepped = true;
 }
 
 // Start playback, with the board and, if there is room, its caption in view; or stop it.

@@ -4,10 +4,8 @@
 import { main } from "./drawing.js";
 import { onArrival, store, stored } from "./navigation.js";
 
-const NONE = { streak: 0, best: 0, last: "" };
-
 function kept() {
-  return { ...NONE, ...JSON.parse(stored("puzzles") || "{}") };
+  return { streak: 0, best: 0, last: "", ...JSON.parse(stored("puzzles") || "{}") };
 }
 
 function end(start, solved) {
