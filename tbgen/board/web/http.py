@@ -292,15 +292,11 @@ class EndpointRunner:
             raise refused
         share.requests += 1
         try:
-            try:
-                async with asyncio.timeout(QUEUE_SECONDS):
-                    await share.places.acquire()
-            except TimeoutError:
-                raise refused from None
-            try:
+            async with asyncio.timeout(QUEUE_SECONDS) as waiting, share.places:
+                waiting.reschedule(None)
                 return await self._run(lane, work)
-            finally:
-                share.places.release()
+        except TimeoutError:
+            raise refused from None
         finally:
             share.requests -= 1
             if not share.requests:
