@@ -158,7 +158,6 @@ class Point:
 class Marks:
     """Marks on a diagram.
 
-    last : last move
     links : addresses to which pieces link, by the piece's square
     selected : square of the selected piece
     targets : discs by square, where the selected piece can move to; in the editor, where the chosen

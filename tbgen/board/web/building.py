@@ -95,14 +95,11 @@ class BuildEndpoints:
         self._closing = closing
         self._on_error = on_error
         self._streams = 0
+        cancel = partial(self._change, lambda form: workshop.cancel())
         self.routes = [
             Route("/enter/{key}", self.enter),
             Route("/build", partial(self._change, self._start), methods=["POST"]),
-            Route(
-                "/build/cancel",
-                partial(self._change, lambda form: workshop.cancel()),
-                methods=["POST"],
-            ),
+            Route("/build/cancel", cancel, methods=["POST"]),
             Route("/build/events", self.events),
         ]
 

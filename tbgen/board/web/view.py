@@ -75,12 +75,10 @@ class View:
     mode, pieces, theme, board, task, strength, hint : values in `CHOICES`
     flip : whether Black is at the bottom
     language : key of `LANGUAGES`
-    notation : notation of moves
     visitor : the visitor's side in play mode
     chosen : square of the selected piece
     heat_square : square of the piece whose heat map (`panels`) is shown
     film_ply : in line mode, number of plies of the film that are played on the board
-    autoplay : whether the film starts by itself
     shows_ladder : whether the film is the ladder (`line_page`), if repetition decides
     """
 
