@@ -279,11 +279,7 @@ class Api:
 
 
 def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    """Return the JSON of a position, described by `schemas.SCHEMAS` (`probe`, `missing`).
-
-    mechanism : offence for the field `mechanism` and for the reasons; None for reasons that name no
-        pieces
-    """
+    """Return the JSON of a position, described by `schemas.SCHEMAS` (`probe`, `missing`)."""
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:
         move = move_answer(position, result, each, "iccs", mechanism, view.words)

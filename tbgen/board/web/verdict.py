@@ -74,8 +74,6 @@ def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
 
     At an order above 0, a note on who is forced to offend replaces the distance. After the end of
     the game, only its result and the endgame are left.
-
-    mechanism : offence that the reason names; None if unknown
     """
     result, endgame = facts.result, _endgame(view)
     if facts.over is not None:
