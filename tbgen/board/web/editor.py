@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
-from typing import Any
 from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import Marks, Point, draw, position_address
 from tbgen.board.drawing.pieces import piece_id
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.error_messages import localise_error
+from tbgen.board.language.i18n import text
 from tbgen.board.language.words import piece_name, point_name
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import board_page, details, hidden_fields, link
@@ -72,25 +72,26 @@ class Sketch(Position):
         check_legal(position)
         return position
 
-    def faults(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the faults of the arrangement; each is the key of a message and its fields."""
-        found: list[tuple[str, dict[str, Any]]] = []
+    def faults(self, language: str) -> list[str]:
+        """Return the faults of the arrangement as texts in a language."""
+        found = []
         counts = Counter(code for code, _ in self.pieces())
         for code, square in self.pieces():
             side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
             if square not in area(side, kind):
-                found.append((_AREA_FAULTS[kind], {"piece": code, "square": square}))
+                name, point = piece_name(code, language), point_name(square, language)
+                found.append(text(language, _AREA_FAULTS[kind], piece=name, square=point))
         for side, kind in product(Side, PieceType):
             code, limit, king = piece_code(side, kind), MAX_COUNT[kind], kind == PieceType.KING
-            count = counts[code]
+            count, name = counts[code], piece_name(code, language)
             if count > limit or (king and count != 1):
                 key = "fault_kings" if king else "fault_count"
-                found.append((key, {"side": side, "n": count, "piece": code, "limit": limit}))
+                found.append(text(language, key, side=side, n=count, piece=name, limit=limit))
         if all(counts[piece_code(side, PieceType.KING)] == 1 for side in Side):
             if kings_face(self.board):
-                found.append(("fault_facing", {}))
+                found.append(text(language, "fault_facing"))
             elif in_check(self.board, self.side.other):
-                found.append(("fault_check", {"side": self.side.other, "mover": self.side}))
+                found.append(text(language, "fault_check", side=self.side.other, mover=self.side))
         return found
 
     def with_piece(self, square: int, code: int) -> Sketch:
@@ -204,7 +205,7 @@ def _read_side(fields: list[str]) -> tuple[Side, PositionError | None]:
 
 def _verdict(store: TableStore, view: View, reading: Reading) -> str:
     sketch, key = reading.sketch, "impossible"
-    faults = [_fault(view, *fault) for fault in sketch.faults()]
+    faults = sketch.faults(view.language)
     if reading.problem is not None:
         said = localise_error(reading.problem.message, reading.problem.hint, view.language)
         key, faults = "not_understood", list(filter(None, said))
@@ -220,13 +221,6 @@ def _verdict(store: TableStore, view: View, reading: Reading) -> str:
         f'<div class="fine">{headline(store.probe(position), shown, None)}'
         f'<p class="controls">{study}{play}</p></div>'
     )
-
-
-def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
-    """Return one of the `Sketch.faults` (key and fields) as text in the view's language."""
-    names = {"piece": piece_name, "square": point_name}
-    named = {name: names[name](fields[name], view.language) for name in names if name in fields}
-    return view.text(key, **(fields | named))
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:

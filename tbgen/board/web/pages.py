@@ -81,9 +81,9 @@ class Pages:
             `read_sketch` finds no fault in the position
         """
         reading = read_sketch(request.query_params, self._store.first_position)
-        if error is not None and reading.problem is None and not reading.sketch.faults():
-            raise error
         view = replace(self._settings_only(request), mode="edit")
+        if error is not None and not reading.problem and not reading.sketch.faults(view.language):
+            raise error
         with contextlib.suppress(InputError):
             view = view.at(reading.sketch.checked())
         chosen = request.query_params.get("piece", "")[:1]
