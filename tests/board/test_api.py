@@ -212,8 +212,8 @@ def test_headers(client: TestClient) -> None:
     )
     assert again.status_code == 304
     assert "accept-language" in again.headers["vary"]
-    same = ("access-control-allow-origin", "cache-control", "content-security-policy")
-    assert [again.headers[name] for name in same] == [answer.headers[name] for name in same]
+    for name in ("access-control-allow-origin", "cache-control"):
+        assert again.headers[name] == answer.headers[name]
     other = client.get("/v1/probe", params={"fen": LOOP})
     assert other.headers["etag"] != answer.headers["etag"]
     bad = client.get("/v1/probe", params={"fen": "x"})

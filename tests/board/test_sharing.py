@@ -252,6 +252,16 @@ def test_frames_for_other_pages(client: TestClient, mode: str, language: str) ->
     assert "frame-ancestors 'none'" in client.get("/").headers["content-security-policy"]
 
 
+def test_a_stored_frame_keeps_its_policy(client: TestClient) -> None:
+    """A browser replaces the stored headers of a page by those of an answer with status 304."""
+    first = client.get("/embed", params={"fen": LOOP})
+    known = {"if-none-match": first.headers["etag"]}
+    again = client.get("/embed", params={"fen": LOOP}, headers=known)
+    assert again.status_code == 304
+    merged = {**first.headers, **again.headers}
+    assert "frame-ancestors *" in merged["content-security-policy"]
+
+
 def test_the_card_of_a_link(client: TestClient) -> None:
     text = page(client, "/", fen=KNIGHT)
     card = tags(text)

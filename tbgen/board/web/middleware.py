@@ -44,7 +44,7 @@ SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
-"""Headers of every answer, unless it has its own (`embed.HEADERS`).
+"""Headers of every answer but a 304, unless it has its own (`embed.HEADERS`).
 
 `unsafe-inline` allows the <style> of standalone pictures. The referrer policy is not `no-referrer`,
 as browsers would then omit the origin of our own forms.
@@ -84,10 +84,11 @@ class RequestLimits:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                # A file's answer 304 has no media type; the browser keeps its stored headers.
-                kind = headers.get("content-type", "")
-                own = kind.startswith(SAME_ORIGIN) or (message["status"] == 304 and not kind)
-                for name, value in (SECURITY_HEADERS | ({} if own else OPEN_HEADERS)).items():
+                # Headers of a 304 replace stored ones (RFC 9111, 4.3.4), as those of `embed`.
+                known, kind = message["status"] == 304, headers.get("content-type", "")
+                own = kind.startswith(SAME_ORIGIN) or (known and not kind)
+                added = ({} if known else SECURITY_HEADERS) | ({} if own else OPEN_HEADERS)
+                for name, value in added.items():
                     headers.setdefault(name, value)
             await send(message)
 
