@@ -19,7 +19,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from html import escape
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -38,7 +38,7 @@ from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
 from tbgen.board.web.http import EVENTS, Answer, RequestError, body_of, failure
 from tbgen.board.web.layout import copy_button, hidden_fields, link, wide_page, with_settings
-from tbgen.board.web.middleware import is_forwarded, is_loopback
+from tbgen.board.web.middleware import is_forwarded
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
 from tbgen.board.web.view import View, preferred_language
 from tbgen.indexing import InputError, Material
@@ -358,18 +358,18 @@ def _offer(
     `BuildService`. Its form has the fields `asked`, which name `materials`, and leads to `back`.
     """
     workshop, cost = store.workshop, store.cost(materials)
-    takes, here = "", is_loopback(urlsplit(view.origin).netloc)
+    takes = ""
     if cost is not None:
         time = time_in_words(max(1.0, cost.seconds), view.language)
         memory, disk = format_bytes(cost.memory_bytes), format_bytes(cost.disk_bytes)
         takes = f"<p>{view.message('missing_cost', time=time, memory=memory, disk=disk)}</p>"
-    if here and workshop is not None and cost is not None and may_build(workshop, cost):
+    if view.local and workshop is not None and cost is not None and may_build(workshop, cost):
         return takes + _form("/build", asked, view.text("build_it"), back, "suggested")
     if workshop is not None and workshop.limits is not None:
         takes += f"<p>{view.message('build_beyond')}</p>"
     names = " ".join(material.name for material in materials)
     command = MissingTableError(names, store.tables.rule_set).command
-    shell = f"{command}{store.tables_option if here else ''}"
+    shell = f"{command}{store.tables_option if view.local else ''}"
     return (
         f"{takes}<p>{view.message('missing_how')}</p>"
         f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, view)}</p>'

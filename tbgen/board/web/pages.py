@@ -29,7 +29,7 @@ from tbgen.board.web.handbook import chapter_page
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.line_page import film_page
-from tbgen.board.web.middleware import HOST
+from tbgen.board.web.middleware import HOST, is_forwarded, is_loopback
 from tbgen.board.web.position_page import lookup_page, playing_page
 from tbgen.board.web.search_page import fields_of, require_clear_colours, search_page
 from tbgen.board.web.small_boards import gallery_page
@@ -255,14 +255,18 @@ class Pages:
 def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:
     """Return the view that the parameters `names` of a request describe; raise like `read_view`.
 
-    Its `origin` comes from the header `Host`, and is empty if that is malformed.
+    Its `origin` comes from the header `Host`; it is empty, and `local` false, if that is malformed.
     """
     query = {key: value for key, value in request.query_params.items() if key in names}
     view = read_view(query, default, request.headers.get("accept-language", ""))
     host = request.headers.get("host", "")
     if not HOST.fullmatch(host):
         return view
-    return replace(view, origin=f"{request.url.scheme}://{host}{request.scope['root_path']}")
+    return replace(
+        view,
+        origin=f"{request.url.scheme}://{host}{request.scope['root_path']}",
+        local=is_loopback(host) and not is_forwarded(request.scope["headers"]),
+    )
 
 
 def _shown_puzzle(view: View, position: Position, task: str) -> Answer:

@@ -104,6 +104,8 @@ class View:
     """True if the address names the language; else `Accept-Language` decides, and links omit it."""
     origin: str = ""
     """Scheme, host and prefix of the request, for absolute addresses; may be empty."""
+    local: bool = False
+    """True if the request names this machine by a loopback name, and no proxy has forwarded it."""
 
     @cached_property
     def positions(self) -> tuple[Position, ...]:
