@@ -8,6 +8,7 @@ next build resumes with the finished tables.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import traceback
@@ -203,14 +204,20 @@ class _Build(Observer):
         return Stage.BUILT, ""
 
     def _message(self, error: BaseException) -> str:
-        """Return the message of an error for a page; print the traceback of a bug."""
+        """Return the message of an error for a page, which names no path; log the path.
+
+        For a bug the message is a general one, and the traceback is printed.
+        """
         if isinstance(error, LostError):
             return f"failed repeatedly: {error}"
         described = failures.describe(error)
-        if described is not None:
-            return described.message
-        traceback.print_exception(error)
-        return "something went wrong; see the server's log"
+        if described is None:
+            traceback.print_exception(error)
+            return "something went wrong; see the server's log"
+        if isinstance(error, OSError) and error.filename:
+            logging.getLogger(__name__).error(described.message)
+            return str(error.strerror)
+        return described.message
 
     def _store_result(self, stage: Stage, problem: str = "") -> None:
         """Store the final progress; `problem` is the reason of a failure."""

@@ -99,13 +99,14 @@ def test_the_demonstration_has_two_rule_sets(
     assert [path.name for path in (tmp_path / "compared").glob("*.xqt")] == ["KRK.none.dtm.xqt"]
 
 
-def test_a_failure_is_reported(tmp_path: Path) -> None:
+def test_a_failure_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Readers of pages see the reason of a failure, but no path; the log has both."""
     (tmp_path / "file").write_text("")
     site = workshop(tmp_path / "file" / "tables")
     assert site.start([Material.parse("KRK")])
     last = ended(site)
-    assert last.stage == Stage.FAILED
-    assert last.problem
+    assert (last.stage, last.problem) == (Stage.FAILED, "KRK: Not a directory")
+    assert str(tmp_path) in caplog.text
 
 
 def test_a_killed_process_is_reported(
