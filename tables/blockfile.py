@@ -106,9 +106,8 @@ class BlockFile(Generic[Spec]):
         self.path = Path(path)
         self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
         self._descriptor: _Descriptor | None = _Descriptor(self.path)
-        status = os.fstat(self._descriptor.number)
-        size = status.st_size
-        self._identity = (status.st_dev, status.st_ino, size, status.st_mtime_ns)
+        self._identity = _identity(os.fstat(self._descriptor.number))
+        size = self._identity[2]
         raw = self._read(0, min(HEADER_BYTES, size))
         self.header: Header[Spec] = Header.unpack(raw, size, self.path, self._kind)
         self._codec: BlockCodec = self.header.spec.codec
@@ -324,12 +323,12 @@ class BlockFile(Generic[Spec]):
         return found
 
     def is_same_file(self, path: Path) -> bool:
-        """Return whether `path` still names the open file; False after `close`."""
-        descriptor = self._descriptor
+        """Return whether `path` names the open file, unchanged since it was opened.
+
+        False after `close`.
+        """
         with contextlib.suppress(OSError):
-            return descriptor is not None and os.path.samestat(
-                os.fstat(descriptor.number), path.stat()
-            )
+            return self._descriptor is not None and _identity(path.stat()) == self._identity
         return False
 
     def close(self) -> None:
@@ -416,6 +415,11 @@ class BlockFile(Generic[Spec]):
         if len(data) != length:
             raise CorruptTableError(self.path, "the file has become shorter")
         return data
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int, int]:
+    """Return device, inode, size and modification time (ns) of a file."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:

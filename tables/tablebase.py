@@ -142,7 +142,7 @@ class Tablebase:
     def forget_removed(self, *damaged: Path) -> None:
         """Forget files that are gone or whose paths are in `damaged`.
 
-        Files that have been replaced are opened again at their next use.
+        Files that have been replaced or overwritten are opened again at their next use.
         """
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):

@@ -19,7 +19,8 @@ from tbgen.board.web import panels, small_boards
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.view import View
 from tbgen.indexing import Side
-from tbgen.tables import CorruptTableError
+from tbgen.tables import CorruptTableError, TableFile
+from tbgen.tables.writer import pack_densely
 from tests.helpers.board_server import demo
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
@@ -42,6 +43,22 @@ def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
         figures = tables.table("KRKN").statistics
         with pytest.raises(CorruptTableError):
             small_boards.longest_win(TableStore(tables), figures, Side.BLACK)
+
+
+def test_a_table_that_is_overwritten_is_read_again(tmp_path: Path) -> None:
+    """A copy in place (cp) leaves the directory unchanged; the file stays open."""
+    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
+    fast = path.read_bytes()
+    with TableFile(path) as file:
+        pack_densely(file)
+    dense = path.read_bytes()
+    path.write_bytes(fast)
+    with open_tablebase(tmp_path) as tables:
+        client = TestClient(create_app(tables, tmp_path))
+        assert client.get("/v1/tables/KRKN").json()["bytes_on_disk"] == len(fast)
+        path.write_bytes(dense)
+        assert client.get("/v1/probe", params={"fen": LOOP}).status_code == 200
+        assert client.get("/v1/tables/KRKN").json()["bytes_on_disk"] == len(dense)
 
 
 def test_the_first_page_does_not_need_the_block_of_the_longest_win(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ class TableStore:
         self.readings = 0
         """Number of times that a thread of `start_reading` has read all files."""
 
-    # -- positions ---------------------------------------------------------------------------
+    # -- positions and games -----------------------------------------------------------------
 
     def probe(self, position: Position) -> Facts:
         """Return the value of a position and of its moves, without the facts that need a history.
@@ -178,8 +178,7 @@ class TableStore:
         (`Facts.forbidden`). `positions` has one item more than `moves`. Raises like `probe` and
         `Game.read`.
         """
-        plain = self.probe(positions[-1])
-        history = positions[:-1]
+        plain, history = self.probe(positions[-1]), positions[:-1]
         suggested = judgement = None
         if plain.result is not None and any(move.best for move in plain.moves):
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
@@ -252,8 +251,6 @@ class TableStore:
             ))  # fmt: skip
         return sorted(found, key=lambda move: move.sort_key)
 
-    # -- repetition --------------------------------------------------------------------------
-
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
         """Return the judgement of a game under `rules`. Raises like `rules` and `referee.judge`."""
         minor_chases = self.tables.rule_set.minor_chases
@@ -322,8 +319,7 @@ class TableStore:
         The object has `minor_chases`, `bytes_on_disk`, `build_seconds` (None if not recorded) and
         `digest`. Raises like `Tablebase.table`.
         """
-        _, figures, file = self._figures_of(material)
-        return figures, file
+        return self._figures_of(material)[1:]
 
     def proof(self, material: Material) -> ProofStatus:
         """Return the status of a table's proof; raises like `Tablebase.table`."""
@@ -384,7 +380,7 @@ class TableStore:
         """Hash of tbgen's version and all files' sizes and times; changes if answers may change.
 
         Files are examined only if a watched directory has changed. Then tables are added or
-        forgotten; all cached proofs are dropped, and cached statistics only of changed tables.
+        forgotten; after a change all cached proofs are dropped, and statistics of changed tables.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))
@@ -399,15 +395,20 @@ class TableStore:
                     for name, path in paths.items()
                 }
                 self._fingerprint = sha256(f"{__version__} {self._states}".encode()).hexdigest()
-                self._others = {}
                 self._statistics = {
                     material: kept
                     for material, kept in self._statistics.items()
                     if self._states.get(kept[0]) == before.get(kept[0])
                 }
-                self._proofs = Proofs(paths.get)
+                if self._states != before:
+                    self._others, self._proofs = {}, Proofs(paths.get)
                 self._changed = changed
             return self._fingerprint
+
+    def has_changed(self) -> bool:
+        """Examine all files again, and return whether one has changed, also by writing in place."""
+        before, self._changed = self._fingerprint, None
+        return self.fingerprint != before
 
     @property
     def first_position(self) -> Position:

@@ -180,10 +180,15 @@ class EndpointRunner:
     to unexpected errors.
 
     fingerprint : returns a text that changes when any answer may have changed
+    has_changed : returns whether files have changed that an endpoint could not read; then the
+        request is answered again
     """
 
-    def __init__(self, fingerprint: Callable[[], str]) -> None:
+    def __init__(
+        self, fingerprint: Callable[[], str], has_changed: Callable[[], bool] = lambda: False
+    ) -> None:
         self._fingerprint = fingerprint
+        self._has_changed = has_changed
         threads = {Lane.PROMPT: THREADS, Lane.SEARCH: SEARCHERS}
         self._pools = {lane: thread_pool(threads.get(lane, 1), lane) for lane in Lane}
         self._free = {lane: Semaphore(MAX_WAITING) for lane in Lane}
@@ -240,7 +245,12 @@ class EndpointRunner:
             def work(abandoned: Event) -> Answer:  # the event is set once the answer is not needed
                 self._at_work.abandoned = abandoned
                 try:
-                    return function(request)
+                    try:
+                        return function(request)
+                    except Exception as error:
+                        if failure(error).status != 500 or not self._has_changed():
+                            raise
+                        return function(request)
                 except AbandonedError:
                     return Answer("", TEXT, 503)  # never sent
                 except Exception as error:

@@ -100,7 +100,8 @@ def create_app(
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
     store = TableStore(tables, directory, workshop, option, opponent, compared)
     runner = EndpointRunner(
-        lambda: f"{store.fingerprint}{store.readings}{build_state(store)}{today()}"
+        lambda: f"{store.fingerprint}{store.readings}{build_state(store)}{today()}",
+        store.has_changed,
     )
     tables.checkpoint = runner.checkpoint
     pages, searchers = Pages(store), SearchProcesses(store)
