@@ -61,7 +61,7 @@ _LISTEN_HINTS = {
     "--compare", "compared", type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR", help="Tables of other rules, to compare with. Default: those of --tables.",
 )  # fmt: skip
-@click.option("--log", is_flag=True, help="Print every request.")
+@click.option("--log", is_flag=True, help="Print every request to standard error.")
 @options.json_option
 def serve(
     selection: options.Selection, host: str, port: int, demo: bool, allow_build: bool,

@@ -187,8 +187,8 @@ def public(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--log", "--port", str(inner)]
     with (
         log.open("w") as lines,
-        running([*command, "--tables", str(demo().tables)], cwd=ROOT, stdout=lines),
-        running([NGINX, "-c", str(config), "-p", str(tmp_path)]),
+        running([*command, "--tables", str(demo().tables)], cwd=ROOT, stderr=lines),
+        running([NGINX, "-c", str(config), "-p", str(tmp_path)], stderr=subprocess.DEVNULL),
     ):
         wait_for(f"http://127.0.0.1:{outer}/xiangqi/healthz")
         yield f"http://127.0.0.1:{outer}", log
@@ -197,7 +197,7 @@ def public(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 @contextmanager
 def running(command: list[str], **options: Any) -> Iterator[None]:
     """Run a process for the duration of the context."""
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, **options) as process:
+    with subprocess.Popen(command, **options) as process:
         try:
             yield
         finally:

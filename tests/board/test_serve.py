@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import subprocess
@@ -37,6 +38,21 @@ def test_distances_to_mate_are_shown_if_tables_of_both_metrics_are_present(tmp_p
     with urlopen(f"{serve(tmp_path).url}/v1/probe?fen=9/9/4k4/9/9/6n2/9/R2K5/9/9_b") as answer:
         assert answer.status == 200
         assert '"metric": "dtm"' in answer.read().decode()
+
+
+def test_requests_are_logged_to_standard_error(tables_dir: Path) -> None:
+    """Standard output has one JSON object alone, even with `--log`."""
+    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--log", "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--tables", str(tables_dir), "--rules", "check"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        urlopen(json.loads(process.stdout.readline())["url"] + "healthz").close()
+        process.terminate()
+        said, logged = process.communicate()
+    assert said == ""
+    assert '"GET /healthz HTTP/1.1" 200 OK' in logged
 
 
 def answers(url: str) -> bool:

@@ -23,10 +23,15 @@ MAX_CONNECTIONS = 512
 """Number of open connections at which requests are answered 503."""
 
 _LOG: dict[str, Any] = deepcopy(LOGGING_CONFIG)
-"""uvicorn's logging configuration, with the time in front of each line."""
+"""uvicorn's logging configuration, with the time in front of each line, and without colours.
+
+Requests are logged to standard error, too. If that fails, so does `logging` in reporting it.
+"""
+_LOG["handlers"]["access"]["stream"] = "ext://sys.stderr"
 for _formatter in _LOG["formatters"].values():
     _formatter["fmt"] = f"%(asctime)s {_formatter['fmt']}"
     _formatter["datefmt"] = "%Y-%m-%dT%H:%M:%S%z"
+    _formatter["use_colors"] = False
 
 TURN_SECONDS = 0.0005
 """Thread switch interval in seconds: Python's default of 5 ms would slow down short answers."""
