@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,6 +24,7 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
+from tbgen.board.web.files import FileEndpoint
 from tbgen.board.web.routes import create_app
 from tbgen.cli import main
 from tbgen.publishing.fetching import FetchError, fetch
@@ -133,14 +135,38 @@ def test_byte_ranges(client: TestClient, directory: Path) -> None:
     assert ask("bytes=1000-") == (206, content[1000:], f"bytes 1000-{size - 1}/{size}")
     assert ask("bytes=0-0") == (206, content[:1], f"bytes 0-0/{size}")
     assert ask(f"bytes=7-{10**17}") == (206, content[7:], f"bytes 7-{size - 1}/{size}")
-    for beyond in (f"bytes={size}-", f"bytes={size + 5}-{size + 9}", f"bytes={size + 5}-1"):
+    for beyond in (f"bytes={size}-", f"bytes={size + 5}-{size + 9}", "bytes=5-3"):
         assert ask(beyond) == (416, b"", f"bytes */{size}")
     assert ask("bytes=-5") == (206, content[-5:], f"bytes {size - 5}-{size - 1}/{size}")
-    for wrong in ("bytes=5-3", "lines=1-"):
-        assert ask(wrong)[0] == 400
+    for ignored in ("bytes=abc", "lines=1-", "bytes=-", "bytes=0-1,5-6"):
+        assert ask(ignored) == (200, content, None)
+    head = client.head(f"/files/{KRKN}", headers={"range": "bytes=9-"})
+    assert (head.status_code, head.headers["content-length"]) == (206, str(size - 9))
     tag = client.head(f"/files/{KRKN}").headers["etag"]
     assert ask("bytes=9-", if_range=tag)[0] == 206
     assert ask("bytes=9-", if_range='"another"') == (200, content, None)
+
+
+def test_a_file_that_is_replaced_meanwhile_is_sent_whole(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that was opened is sent, not one that has got its name meanwhile, as a link."""
+    path, kept = directory / KRKN, directory.parent / KRKN
+    content = path.read_bytes()
+    open_file = FileEndpoint._open
+
+    def opened(self: FileEndpoint, name: str) -> BinaryIO:
+        file = open_file(self, name)
+        if name == KRKN:
+            path.rename(kept)
+            path.symlink_to(directory.parent / "outside.txt")
+        return file
+
+    monkeypatch.setattr(FileEndpoint, "_open", opened)
+    with open_tablebase(directory, rules="check") as tables:
+        found = TestClient(create_app(tables, directory, files=True)).get(f"/files/{KRKN}")
+    kept.replace(path)
+    assert (found.status_code, found.content) == (200, content)
 
 
 def test_a_known_file_is_not_sent_again(client: TestClient) -> None:

@@ -42,7 +42,17 @@ def test_distances_to_mate_are_shown_if_tables_of_both_metrics_are_present(tmp_p
 
 def test_requests_are_logged_to_standard_error(tables_dir: Path) -> None:
     """Standard output has one JSON object alone, even with `--log`."""
-    command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--log", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "tbgen",
+        "serve",
+        "--no-open",
+        "--json",
+        "--log",
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(
         [*command, "--tables", str(tables_dir), "--rules", "check"],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

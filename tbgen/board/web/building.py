@@ -22,9 +22,8 @@ from html import escape
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from tbgen.board.knowledge.builds import (
     BuildProgress,
@@ -36,7 +35,7 @@ from tbgen.board.knowledge.builds import (
 from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
-from tbgen.board.web.http import EVENTS, Answer, RequestError, body_of, failure
+from tbgen.board.web.http import EVENTS, Answer, RequestError, Stream, body_of, failure
 from tbgen.board.web.layout import copy_button, hidden_fields, link, wide_page, with_settings
 from tbgen.board.web.middleware import is_forwarded
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
@@ -122,7 +121,8 @@ class BuildEndpoints:
             return failure(busy).response(NOT_STORED)
         language = preferred_language(request.query_params.get("lang", ""))
         self._streams += 1
-        return _Stream(self._events(language), self._ended)
+        events = self._events(language)
+        return Stream(self._ended, events, headers=NOT_STORED, media_type=EVENTS)
 
     def _ended(self) -> None:
         self._streams -= 1
@@ -185,20 +185,6 @@ class BuildEndpoints:
             raise RequestError(403, problem, "build it with tbgen build")
         if not workshop.start(materials):
             raise RequestError(409, "a build is running", "wait for its end, or cancel it")
-
-
-class _Stream(StreamingResponse):
-    """Stream that calls `ended` at its end, even if the client leaves before the first event."""
-
-    def __init__(self, events: AsyncIterator[str], ended: Callable[[], None]) -> None:
-        super().__init__(events, headers=NOT_STORED, media_type=EVENTS)
-        self._ended = ended
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._ended()
 
 
 def _is_equal(text: str, secret: str) -> bool:

@@ -13,30 +13,41 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from collections import Counter
+from collections.abc import Iterator
+from email.utils import formatdate
 from pathlib import Path
 from typing import BinaryIO
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from tbgen.board.web.http import RequestError, failure, is_known
+from tbgen.board.web.http import JSON, RequestError, Stream, failure, is_known
 from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, read_index
 from tbgen.tables.files import open_to_read
 
 ADDRESS = "/files"
 """Path below which the files are served."""
 
+CHUNK_BYTES = 1 << 18
+"""Most bytes that are read and sent at once."""
+
+_RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
+"""Pattern of a `Range` of bytes; its groups are the first and the last byte, or the number of last
+bytes.
+"""
+
 
 class FileEndpoint:
     """Endpoint of the index of `directory` and the files that the index lists.
 
-    requests : counter to which each answer is added under ("file", HTTP status); an answer with a
-        range (206) counts as 200
+    requests : counter to which each answer is added under ("file", HTTP status)
     """
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
@@ -46,31 +57,50 @@ class FileEndpoint:
 
     async def answer(self, request: Request) -> Response:
         """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON."""
-        answer: Response
         try:
-            answer = await run_in_threadpool(self._answer, request.path_params["name"])
-            if "if-none-match" in request.headers:
-                known = is_known(request, answer.headers["etag"])
-            else:
-                known = StaticFiles().is_not_modified(answer.headers, request.headers)
-            if known:
-                kept = ("etag", "cache-control", "last-modified")
-                answer = Response(None, 304, {name: answer.headers[name] for name in kept})
+            answer = await run_in_threadpool(self._answer, request)
         except (RequestError, OSError) as error:
             answer = failure(error).response({"cache-control": "no-store"})
         self._requests["file", answer.status_code] += 1
         return answer
 
-    def _answer(self, name: str) -> FileResponse:
+    def _answer(self, request: Request) -> Response:
+        """Return an answer that sends the file opened here, even if it is replaced meanwhile.
+
+        The answer is 304 if the client already has the file (`If-None-Match`, or without it
+        `If-Modified-Since`). A `Range` that is no single range of bytes is ignored.
+        """
+        name = request.path_params["name"]
         if name != INDEX and name not in self._names():
             raise RequestError(404, "no file of this name is listed", f"see {ADDRESS}/{INDEX}")
         try:
-            with self._open(name) as file:
-                found = os.fstat(file.fileno())
+            file = self._open(name)
         except FileNotFoundError:
             raise RequestError(404, "there is no such file", f"see {ADDRESS}/{INDEX}") from None
-        headers = {"cache-control": "no-cache"}
-        return FileResponse(self._directory / name, headers=headers, stat_result=found)
+        with contextlib.ExitStack() as unsent:
+            found = os.fstat(unsent.enter_context(file).fileno())
+            size, tag = found.st_size, f'"{found.st_mtime_ns:x}-{found.st_size:x}"'
+            modified = formatdate(found.st_mtime, usegmt=True)
+            headers = {"cache-control": "no-cache", "etag": tag, "last-modified": modified}
+            if "if-none-match" in request.headers:
+                known = is_known(request, tag)
+            else:
+                known = StaticFiles().is_not_modified(Headers(headers), request.headers)
+            if known:
+                return Response(None, 304, headers)
+            status, part = 200, range(size)
+            match = _RANGE.fullmatch(request.headers.get("range", ""))
+            if match and request.headers.get("if-range", tag) in (tag, modified):
+                status, part = 206, _part(match, size)
+                if not part:
+                    return Response(None, 416, {"content-range": f"bytes */{size}"})
+                headers["content-range"] = f"bytes {part.start}-{part.stop - 1}/{size}"
+            headers |= {"accept-ranges": "bytes", "content-length": str(len(part))}
+            media = JSON if name.endswith(".json") else "application/octet-stream"
+            if request.method == "HEAD":
+                return Response(None, status, headers, media)
+            unsent.pop_all()
+            return Stream(file.close, _chunks(file, part), status, headers, media)
 
     def _names(self) -> frozenset[str]:
         """Return the file names in the index, which is read again only if its file has changed.
@@ -99,6 +129,22 @@ class FileEndpoint:
                 raise FileNotFoundError from None
             raise
         return os.fdopen(descriptor, "rb", buffering=0)
+
+
+def _part(match: re.Match[str], size: int) -> range:
+    """Return the bytes of a file that a match of `_RANGE` asks for; empty if there are none."""
+    first, last, length = match.groups()
+    start = int(first) if first else max(0, size - int(length))
+    return range(start, min(size, int(last) + 1) if last else size)
+
+
+def _chunks(file: BinaryIO, part: range) -> Iterator[bytes]:
+    """Yield the bytes `part` of a file in chunks of at most `CHUNK_BYTES`."""
+    file.seek(part.start)
+    left = len(part)
+    while left and (chunk := file.read(min(left, CHUNK_BYTES))):
+        left -= len(chunk)
+        yield chunk
 
 
 class CompressionExceptFiles(GZipMiddleware):

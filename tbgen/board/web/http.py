@@ -25,7 +25,8 @@ from threading import Event, Semaphore, local
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from tbgen.answers import failures
 from tbgen.board.knowledge.puzzles import NoReplyError, NothingFoundError
@@ -108,6 +109,24 @@ class Answer:
         body = json.dumps(self.body, ensure_ascii=False) if is_json else self.body
         headers = {**(headers or {}), **(self.headers or {})}
         return Response(body, self.status, headers, media_type=self.media_type)
+
+
+class Stream(StreamingResponse):
+    """Response that is sent in parts, and calls `ended` at its end, even if the client leaves.
+
+    arguments, keywords : those of `StreamingResponse`
+    """
+
+    def __init__(self, ended: Callable[[], object], *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response (ASGI)."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 class RequestError(Exception):
