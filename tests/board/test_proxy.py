@@ -108,6 +108,13 @@ def test_invalid_proxy_headers_are_ignored(near: TestClient, headers: dict[str, 
         assert bad not in page.text
 
 
+def test_a_proxy_that_passes_the_host_on_is_told_so(near: TestClient) -> None:
+    direct, forwarded = (near.get("/", headers={**each, "host": "b.org"}) for each in ({}, PUBLIC))
+    assert direct.status_code == forwarded.status_code == 421
+    assert "serve --host" in direct.json()["hint"]
+    assert "must not pass Host on" in forwarded.json()["hint"]
+
+
 def test_proxy_headers_of_other_machines_are_ignored() -> None:
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables)

@@ -147,6 +147,8 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
     hint = "put everything in the query"
     if foreign:
         hint = "ask for 127.0.0.1 or localhost; serve --host lets others in"
+        if is_forwarded(scope["headers"]):
+            hint = "the proxy must not pass Host on, but as X-Forwarded-Host (docs/board-public.md)"
         problem = RequestError(421, "only this machine is answered, by its own name", hint)
     elif scope["method"] not in ("GET", "HEAD") and not post:
         problem = RequestError(405, "only GET and HEAD are answered", hint)
