@@ -267,7 +267,8 @@ def test_a_busy_server_sends_retry_after() -> None:
     [
         ("127.0.0.1", True), ("127.0.0.1:8064", True), ("localhost", True), ("LocalHost:1", True),
         ("[::1]", True), ("[::1]:8064", True), ("::1", True), ("board.localhost", True),
-        ("localhost.", True), ("127.1.2.3:", True),
+        ("localhost.", True), ("127.1.2.3:", True), ("::ffff:127.0.0.1", True),
+        ("::ffff:192.168.1.2", False),
         ("", False), ("evil.example", False), ("evil.example:8064", False),
         ("localhost.evil", False),
         ("127.0.0.1.evil.example", False), ("0.0.0.0", False), ("192.168.1.2", False),

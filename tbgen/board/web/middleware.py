@@ -118,11 +118,17 @@ def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host or host:port is a loopback address, `localhost` or `NAME.localhost`."""
+    """Return whether a host or host:port is a loopback address, `localhost` or `NAME.localhost`.
+
+    `::ffff:127.0.0.1` is a client over IPv4 of a server that listens on IPv6 (`serve --host ::`).
+    """
     name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
     name = name.strip("[]").removesuffix(".").lower()
     try:
-        return f".{name}".endswith(".localhost") or ip_address(name).is_loopback
+        if f".{name}".endswith(".localhost"):
+            return True
+        address = ip_address(name)
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
     except ValueError:
         return False
 
