@@ -246,6 +246,7 @@ def test_the_recipe_for_nginx(public: tuple[str, Path]) -> None:
     with pytest.raises(HTTPError) as refused:
         urlopen(Request(f"{server}/xiangqi/build", data=b"material=KRK"))
     assert refused.value.code in (403, 405)
+    assert b"Disallow: /xiangqi/\n" in urlopen(f"{server}/robots.txt").read()
     lines = log.read_text()
     assert re.search(r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} .* 127\.0\.0\.1:0 - ", lines)
 
