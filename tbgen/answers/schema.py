@@ -86,7 +86,7 @@ MECHANISM = nullable(
 POSITION = {
     "fen": FEN,
     "material": MATERIAL,
-    "rules": nullable(RULES | {"description": "rule set of the table; null if none is needed"}),
+    "rules": nullable(RULES | {"description": "rule set of the tables; null if unknown"}),
     "minor_chases": MINOR,
     "metric": nullable(METRIC | {"description": "metric of the table; null if none is needed"}),
     "side": SIDE,
