@@ -87,6 +87,13 @@ def test_an_error_is_a_page_under_the_prefix(near: TestClient) -> None:
     assert all(link.startswith("/xiangqi/") for link in links(page.text))
 
 
+def test_hints_name_no_path(near: TestClient) -> None:
+    """A path would be wrong under a prefix."""
+    for path in ("/none", "/static/none"):
+        assert "/" not in near.get(path, headers=UNDER).json()["hint"]
+    assert "See all chapters" in near.get("/handbook/none", headers=UNDER).text
+
+
 def test_cached_answers_depend_on_the_address(near: TestClient) -> None:
     """The ETag of a page depends on the public host and path prefix that the proxy states."""
     tags = {near.get("/", headers=headers).headers["etag"] for headers in ({}, PUBLIC, UNDER)}

@@ -72,11 +72,11 @@ class FileEndpoint:
         """
         name = request.path_params["name"]
         if name != INDEX and name not in self._names():
-            raise RequestError(404, "no file of this name is listed", f"see {ADDRESS}/{INDEX}")
+            raise RequestError(404, "no file of this name is listed", f"see {INDEX}")
         try:
             file = self._open(name)
         except FileNotFoundError:
-            raise RequestError(404, "there is no such file", f"see {ADDRESS}/{INDEX}") from None
+            raise RequestError(404, "there is no such file", f"see {INDEX}") from None
         with contextlib.ExitStack() as unsent:
             found = os.fstat(unsent.enter_context(file).fileno())
             size, tag = found.st_size, f'"{found.st_mtime_ns:x}-{found.st_size:x}"'

@@ -88,7 +88,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
         sections, missing = _sections(store, view, found[name], until)
         parts = _table(found[name], view) + sections
     else:
-        raise RequestError(404, "there is no such chapter", "see /handbook")
+        raise RequestError(404, "there is no such chapter", "see all chapters")
     if missing:
         head += f'<p class="notice">{view.message("handbook_missing", n=missing)}</p>'
     content = f"{head}{_legend(view)}{parts}"

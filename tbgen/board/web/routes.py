@@ -253,7 +253,7 @@ def _static(request: Request) -> Answer:
     """Return script, style or icon; cacheable for a year if the address has its fingerprint."""
     asset = assets().get(request.path_params["name"])
     if asset is None:
-        raise RequestError(404, "there is no such file", "see /")
+        raise RequestError(404, "there is no such file")
     current = request.query_params.get("v") == asset.fingerprint
     headers = {"cache-control": FOREVER} if current else None
     return Answer(asset.content, asset.media_type, headers=headers)
@@ -333,7 +333,9 @@ def _error_page(request: Request, answer: Answer, more: str = "") -> Answer:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    return _error_response(request, RequestError(404, "there is no such page", "the board is at /"))
+    return _error_response(
+        request, RequestError(404, "there is no such page", "go back to the board")
+    )
 
 
 async def _internal_error(request: Request, error: Exception) -> Response:
