@@ -79,6 +79,7 @@ def serve(
     """
     _require_extra()
     from tbgen.board.knowledge.builds import Limits
+    from tbgen.board.knowledge.store import TableStore
     from tbgen.board.web.building import ENTRY
     from tbgen.board.web.middleware import is_loopback
     from tbgen.board.web.routes import create_app
@@ -99,7 +100,7 @@ def serve(
     memory = build_memory or usable_memory().memory // 2
     limits = Limits(60.0 * build_minutes, memory) if allow_build else None
     with selection.open() as opened:
-        count = len(opened.available())
+        count = len(TableStore(opened).available())
         workshop = Workshop(selection.directory, lambda: _rule_set(opened), limits)
         opponent = Opponent(selection.directory, str(_rule_set(opened).rules))
         _require_descriptors()

@@ -40,28 +40,24 @@ def test_distances_to_mate_are_shown_if_tables_of_both_metrics_are_present(tmp_p
         assert '"metric": "dtm"' in answer.read().decode()
 
 
-def test_requests_are_logged_to_standard_error(tables_dir: Path) -> None:
-    """Standard output has one JSON object alone, even with `--log`."""
-    command = [
-        sys.executable,
-        "-m",
-        "tbgen",
-        "serve",
-        "--no-open",
-        "--json",
-        "--log",
-        "--port",
-        "0",
-    ]
+def test_what_is_printed(tables_dir: Path) -> None:
+    """Standard output has one JSON object alone, with the tables of the chosen rules.
+
+    Requests are logged to standard error.
+    """
+    options = ["--no-open", "--json", "--log", "--port", "0", "--rules", "check"]
     with subprocess.Popen(
-        [*command, "--tables", str(tables_dir), "--rules", "check"],
+        [sys.executable, "-m", "tbgen", "serve", "--tables", str(tables_dir), *options],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None
-        urlopen(json.loads(process.stdout.readline())["url"] + "healthz").close()
+        first = json.loads(process.stdout.readline())
+        with urlopen(f"{first['url']}healthz") as answer:
+            health = json.load(answer)
         process.terminate()
-        said, logged = process.communicate()
-    assert said == ""
+        rest, logged = process.communicate()
+    assert health["tables"] == first["tables"]
+    assert rest == ""
     assert '"GET /healthz HTTP/1.1" 200 OK' in logged
 
 
