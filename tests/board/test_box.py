@@ -78,6 +78,9 @@ def test_long_games_are_posted(client: TestClient) -> None:
     assert asked["moves"][0].count(",") == 299
     short = client.post("/find", data={"q": "炮二平五", "lang": "en"}, follow_redirects=False)
     assert short.headers["location"].startswith("/find?q=")
+    raw = "q=炮二平五&lang=en".encode()  # not encoded as a form
+    found = client.post("/find", content=raw, follow_redirects=False)
+    assert found.headers["location"] == short.headers["location"]
     assert client.post("/find", data={"q": moves * 2}).status_code == 400  # more than 400 moves
     assert client.post("/find", data={"q": "x" * MAX_BODY}).status_code == 413
     assert client.post("/find", data={"x": moves}).status_code == 400  # an unknown field

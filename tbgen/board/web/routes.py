@@ -206,14 +206,14 @@ def _route(
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
     """Redirect the POST of the search box to `/find` with a query, which can be reloaded.
 
-    If this address is too long or not printable, return the answer of its endpoint `find` instead.
+    If this address is too long, return the answer of its endpoint `find` instead.
     """
     try:
         fields = await body_of(request)
     except RequestError as error:
         return _error_response(request, error)
-    address = f"/find?{fields.decode('latin-1')}"
-    if len(address) <= MAX_QUERY and address.isprintable():
+    address = f"/find?{quote(fields, safe='%&+=')}"
+    if len(address) <= MAX_QUERY:
         return RedirectResponse(address, 303)
     asked = Request({**request.scope, "query_string": fields}, request.receive)
     answer: Response = await find(asked)
