@@ -362,9 +362,11 @@ class EndpointRunner:
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Return whether the client has the contents with an ETag, by its `If-None-Match`."""
-    known = request.headers.get("if-none-match", "")
-    return tag.removeprefix("W/") in known or known.strip() == "*"
+    """Return whether the client has the contents with an ETag, by its `If-None-Match`.
+
+    `*` is ignored: it is not known here whether the answer would be an error.
+    """
+    return tag.removeprefix("W/") in request.headers.get("if-none-match", "")
 
 
 def _stored(tag: str, media: str) -> dict[str, str]:
