@@ -142,6 +142,7 @@ def test_byte_ranges(client: TestClient, directory: Path) -> None:
         assert ask(ignored) == (200, content, None)
     head = client.head(f"/files/{KRKN}", headers={"range": "bytes=9-"})
     assert (head.status_code, head.headers["content-length"]) == (206, str(size - 9))
+    assert "Content-Range" in head.headers["access-control-expose-headers"]
     tag = client.head(f"/files/{KRKN}").headers["etag"]
     assert ask("bytes=9-", if_range=tag)[0] == 206
     assert ask("bytes=9-", if_range='"another"') == (200, content, None)

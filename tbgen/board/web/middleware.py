@@ -52,7 +52,7 @@ as browsers would then omit the origin of our own forms.
 
 OPEN_HEADERS = {
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "ETag, Retry-After",
+    "access-control-expose-headers": "ETag, Retry-After, Content-Range",
 }
 """Additional headers of answers whose media type is not in `SAME_ORIGIN`; not of a 304 without one.
 
