@@ -376,6 +376,9 @@ def test_pages_are_small(client: TestClient) -> None:
     for path in PAGES:
         answer = client.get(path, headers={"accept": "text/html", "accept-encoding": "gzip"})
         assert int(answer.headers["content-length"]) < 60_000, path
+    for accepted, encoding in (("br, gzip;q=0.5", "gzip"), ("gzip; q=0, br", None)):
+        answer = client.get("/", headers={"accept-encoding": accepted})
+        assert answer.headers.get("content-encoding") == encoding
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -44,6 +44,10 @@ bytes.
 """
 
 
+_NO_GZIP = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)", re.IGNORECASE)
+"""Pattern of an `Accept-Encoding` that refuses gzip (RFC 9110, 12.5.3)."""
+
+
 class FileEndpoint:
     """Endpoint of the index of `directory` and the files that the index lists.
 
@@ -148,9 +152,15 @@ def _chunks(file: BinaryIO, part: range) -> Iterator[bytes]:
 
 
 class CompressionExceptFiles(GZipMiddleware):
-    """ASGI middleware: compresses answers except files, whose ranges count uncompressed bytes."""
+    """ASGI middleware: compresses answers except files, whose ranges count uncompressed bytes.
+
+    The superclass ignores weights, so a request that refuses gzip (`gzip;q=0`) is passed by it.
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request (ASGI): compress its answer, unless a file is requested."""
-        is_file = scope["type"] == "http" and f"{ADDRESS}/" in scope["path"]
-        await (self.app if is_file else super().__call__)(scope, receive, send)
+        plain = scope["type"] == "http" and (
+            f"{ADDRESS}/" in scope["path"]
+            or _NO_GZIP.search(Headers(scope=scope).get("accept-encoding", ""))
+        )
+        await (self.app if plain else super().__call__)(scope, receive, send)
