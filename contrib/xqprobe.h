@@ -26,7 +26,7 @@ extern "C" {
 
 /* Version of this header, and of tbgen. */
 #define XQ_VERSION_MAJOR 2
-#define XQ_VERSION_MINOR 2
+#define XQ_VERSION_MINOR 3
 #define XQ_VERSION_PATCH 0
 
 /* The shared library exports only what follows. */
