@@ -22,7 +22,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from tbgen import __version__
-from tbgen.cli.command import Group
+from tbgen.cli.command import HELP_NAMES, Group
 from tbgen.cli.lessons import FIRST_STEPS, write_lesson
 
 GROUPS = {
@@ -83,7 +83,7 @@ class _LazyGroup(Group):
         return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": HELP_NAMES})
 @click.version_option(__version__, message="tbgen %(version)s")
 def main() -> None:
     """Perfect-play endgame tables for xiangqi under the real repetition rules.

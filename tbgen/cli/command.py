@@ -22,6 +22,8 @@ from tbgen.cli.lessons import BESIDE_RULES, LESSONS, typed_options, write_lesson
 from tbgen.cli.streams import Line, json_text, read_lines
 from tbgen.system.platform import anonymous_pages
 
+HELP_NAMES = ["-h", "--help"]
+
 Answer = TypeVar("Answer")
 
 _TO_LOAD_NUMPY = 96 << 20
@@ -157,6 +159,10 @@ class Group(_Reporting, click.Group):
 
 class Command(_Reporting):
     """Class of all commands of `tbgen`; for use as `@click.command(cls=Command)`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("context_settings", {}).setdefault("help_option_names", HELP_NAMES)
+        super().__init__(*args, **options)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's examples at the end of its help; overrides click's method."""

@@ -13,6 +13,7 @@ from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
+from tbgen.system.units import counted
 from tests.helpers.paths import DATA
 
 
@@ -175,4 +176,4 @@ def test_a_list_in_a_list_is_refused(tmp_path: Path) -> None:
 def test_plan_accepts_sets(tmp_path: Path, words: tuple[str, ...], tables: int) -> None:
     result = CliRunner().invoke(main, ["plan", *words, "--tables", str(tmp_path)])
     assert result.exit_code == 0
-    assert f"of {tables} tables to build" in result.stdout
+    assert f"of {counted(tables, 'table')} to build" in result.stdout
