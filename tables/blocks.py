@@ -229,7 +229,7 @@ DENSE: Parameters = Parameters(
 SMALLEST: Parameters = Parameters.from_level(
     19, source_size=1 << 16, write_content_size=True, write_checksum=False
 )
-"""Parameters of the strongest parse of zstd (decision 11)."""
+"""Parameters of zstd level 19 (decision 11)."""
 
 COMPARING: Parameters = Parameters(compression_level=1)
 """Fast parameters to compare arrangements; dense parameters choose no better arrangement."""

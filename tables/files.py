@@ -244,7 +244,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_part(path: Path) -> None:
-    """Remove the `.part` file that a failed `continuing(path)` has left, under the same lock."""
+    """Remove the `.part` file of a failed `continuing(path)`; the caller holds the same lock."""
     with contextlib.suppress(OSError):
         _part_of(path).unlink()
 

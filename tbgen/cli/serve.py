@@ -157,9 +157,9 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    If tables will certainly be built (`new`), it is the requested one or `DEFAULT_RULES`, else that
-    of the tables present. Without these it is as for `new` if tables may be built (`needed`), else
-    the selection is not restricted. If no metric is requested, DTM is preferred.
+    If tables will be built (`new`), the rule set is the requested one or `DEFAULT_RULES`; else that
+    of the tables present. Without tables, `needed` (some may be built) has the effect of `new`,
+    else the selection is not restricted. If no metric is requested, DTM is preferred.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice

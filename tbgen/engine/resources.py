@@ -158,7 +158,7 @@ class Resources:
 
         is_awaited : whether the allocation is to end early: a search waits, or the engine ends
         """
-        # Compiling the kernels of proofs would delay the first answers.
+        # Proof kernels, too: compiling them later would delay the first answers.
         searcher = self._wait_for(self._loaded_proofs, ended)
         if searcher is not None:
             self.with_tables(options, lambda: self._set_up(searcher, options))

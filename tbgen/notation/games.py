@@ -143,7 +143,7 @@ class _Record:
     misnumbered: tuple[int, MoveTextError] | None = None
     """Number of moves before the first misplaced move number, and its error; None without one."""
     pair: int = -1
-    """Number of moves before a pair of moves with one number, the first one; -1 without a pair."""
+    """Number of moves before the first pair of moves with one number; -1 without a pair."""
     ellipses: set[int] = field(default_factory=set)
     """Keys of `numbers` whose number has an ellipsis, which a move of Black follows."""
     stated: str = ""  # result, as in `GameText`
@@ -316,10 +316,10 @@ def _split(text: str) -> list[_Record]:
 
 
 def begins_with_moves(line: str) -> bool | None:
-    """Return whether a line begins the record of a game, rather than states a position.
+    """Return whether a game that begins in a line may go on in the next; None if unclear.
 
     True if its first part is a tag, a move number, a result or a move, even an illegal one; False
-    for a FEN with moves; None for a FEN alone and for other text.
+    for a FEN with moves, a whole game; None for a FEN alone and for other text.
     """
     parts = ((kind, value) for kind, _, value, _ in _tokens(line) if kind != "position")
     first, word = next(parts, ("move", ""))

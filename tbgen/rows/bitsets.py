@@ -376,7 +376,7 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece on `square` attacks, or from which it attacks `square`.
+    """Return the empty squares that a piece on `square` attacks, or from which one attacks it.
 
     The piece has type `kind` and side `side`. For a rook or cannon both sets are the same.
 

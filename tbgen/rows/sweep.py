@@ -217,7 +217,7 @@ def _k_sweep(
     """Set `found` by a sweep, in the given leads; return how many rows of `within` were read.
 
     everywhere : bool, take all of `within` in place of the predecessors of `front`
-    front : Frontier of the opponent, in; if `everywhere`, `within` itself with its lists
+    front : Frontier of the opponent, in; if `everywhere`, `within` as a frontier
     add_found : bool, treat positions already on `found` as predecessors; if False, remove them
     """
     mids = frame.mids

@@ -194,7 +194,7 @@ def _call(message: bytes) -> Any:
 
 
 def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
-    """Put jobs on a queue, until an empty message or the end; then interrupt the main thread."""
+    """Queue jobs until an empty message or the connection's end; then end the process."""
     while True:
         try:
             message = connection.recv_bytes()

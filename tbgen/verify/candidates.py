@@ -209,7 +209,7 @@ def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
 def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: Marks) -> Candidates:
     """Return the positions that may belong to repetition patterns.
 
-    arrays : with marks, which change in place; draws : the second result of `Passes.compare`
+    arrays : result of `mark_planes`, inout; draws : second result of `Passes.compare`
     """
     sides = [_find_for_side(passes, arrays, winner, draws.held, marks) for winner in Side]
     questions, losing, offenders = (np.concatenate(each) for each in zip(*sides, strict=True))

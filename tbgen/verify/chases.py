@@ -41,7 +41,7 @@ CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 
 CHASER : index of the chaser
 NODE_AFTER : the node after the move
-CHASING_MOVE : the move, piece * 90 + target square; pieces are numbered as in the chaser's slot
+CHASING_MOVE : the move, piece * 90 + target square, both in the position of the chaser's slot
 LOSES_FROM : the order from which the move loses; NEVER + 1 for a move that does not lose
 """
 
@@ -214,9 +214,9 @@ def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
     `boards.replied` is restored.
 
     chase : int64, the move of the next chase, as in CHASING_MOVE
-    attacker : int, the attacking piece
-    mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; the
-        squares of the slot are in `boards.state.other_squares`
+    attacker, victim : int, the attacking and the attacked piece
+    mirrored : bool, whether the next chaser's slot has the mirror image of `boards.replied`; its
+        squares are in `boards.state.other_squares`
     """
     squares, replied = boards.state.piece_squares, boards.replied
     source, target = boards.state.other_squares[chase // SQUARES], chase % SQUARES

@@ -94,7 +94,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
     change. Fills `arrays.hanging` for the row. Reads the row's `state.masks` and `state.canonical`.
 
     slot : int, the first one of the row
-    counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE
+    counts : int64 (2, ranks), inout, positions by side and rank, draws as FREE; rank 0 is unused
     """
     masks, canonical, last = state.masks, state.canonical, state.piece_squares.size - 1
     hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
@@ -154,7 +154,7 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     Slots of captures must hold their ranks already, in all leads. Also fills `arrays.hanging`.
 
     plain : bool, whether to examine positions one by one
-    counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE
+    counts : int64 (2, ranks), inout, positions by side and rank, draws as FREE; rank 0 is unused
     """
     planes, slots = arrays.ranks, index.slots
     for lead in range(lead_0, lead_1):

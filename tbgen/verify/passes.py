@@ -147,7 +147,7 @@ class Compared(NamedTuple):
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding; None without findings."""
     counts: NDArray[np.int64]
-    """int64 (2, ranks): number of positions of each rank from 1 on, all draws as FREE."""
+    """int64 (2, ranks): number of positions by side and rank, all draws as FREE; ignore rank 0."""
     check_claims: NodeList
     """Claims of sides in check, ascending."""
     chase_claims: NodeList

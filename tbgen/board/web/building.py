@@ -304,7 +304,7 @@ def progress_in_words(progress: BuildProgress, language: str) -> str:
 
 
 def build_state(store: TableStore) -> str:
-    """Return a text for ETags that changes with the build's state, and with `TOKEN` (in pages)."""
+    """Return a text for ETags: the build's state, and `TOKEN`, which is in forms of pages."""
     progress = store.build_progress
     if progress is None:
         return TOKEN

@@ -54,7 +54,7 @@ OPEN_HEADERS = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "ETag, Retry-After, Content-Range",
 }
-"""Additional headers of answers whose media type is not in `SAME_ORIGIN`; not of a 304 without one.
+"""Additional headers of answers, except of media types in `SAME_ORIGIN`, and of a 304 without type.
 
 They let scripts of any origin read an answer: no cookie or password is involved. Pages, which may
 hold the token for builds, do not have them.

@@ -212,7 +212,7 @@ class Pages:
                 return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
                 # Text that begins like a game, or has two of blank, digit and non-ASCII character,
-                # counts as moves. Other text with a digit counts as a position: all have a digit.
+                # counts as moves. Other text with a digit counts as a position: FENs have one.
                 numbered = any(map(str.isdigit, asked))
                 kinds = (" " in asked) + numbered + (not asked.isascii())
                 if kinds >= 2 or begins_with_moves(asked):
