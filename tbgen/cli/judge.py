@@ -33,6 +33,9 @@ from tbgen.referee import (
 _OPENING, _CLOSING = "({（《【", ")}）》】"
 """Brackets of comments and variations."""
 
+_COMMENT_LINES = 20
+"""Lines after which a bracket that is still open is no comment."""
+
 
 @click.command(cls=Command)
 @click.argument("game", nargs=-1, required=True)
@@ -171,14 +174,15 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     joined: list[str] = []
     for line in lines:
         known.append(line)
-        if not joined:
-            begins = begins_with_moves(line.text)
+        found = begins_with_moves(line.text)
+        if not joined or found is False or line.text.startswith("["):  # else within a comment
+            begins = found
         joined.append(line.text)
         opened += sum(map(line.text.count, _OPENING)) - sum(map(line.text.count, _CLOSING))
         if opened <= 0:
             parts += name == "-" and bool(split_games("\n".join(joined)))
             opened, joined = 0, []
-        if begins is not None or parts > 1:
+        if begins is not None or parts > 1 or len(joined) > _COMMENT_LINES:
             break
     if not known and name != "-":
         raise InputError(f"there is no game in {name}", "write a FEN and moves into it")

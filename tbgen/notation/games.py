@@ -9,12 +9,13 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
-the line, lines that begin with %, headers of WXF files, the labels FEN and Moves, words without a
-letter or digit, Chinese words after the last move, and move numbers. So are lines that begin with a
-Chinese label (标题：) and have neither a move nor a FEN, and the labels 红方, 黑方, 局面, 着法 and
-结果 of any line. A semicolon begins a comment if a blank follows it, or if it is between a blank
-and a word without a number (a move has one). But moves alone after a semicolon with a blank behind
-it and none in front, as in `h2e2; h9g7`, are no comment.
+the line, lines that begin with %, the labels FEN and Moves, words without a letter or digit,
+Chinese words after the last move, and move numbers. So are lines that begin with 标题, 开局, 注 and
+the like, lines that begin with another Chinese label (赛事：) and have neither a move nor a FEN,
+and the labels 红方, 黑方, 局面, 着法 and 结果 of any line. Headers of WXF files are tags. A
+semicolon begins a comment if a blank follows it, or if it is between a blank and a word without a
+number (a move has one). But moves alone after a semicolon with a blank behind it and none in front,
+as in `h2e2; h9g7`, are no comment.
 
 All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
 semicolon. So is a move number that is below the number due (in a variation without brackets), that
@@ -57,7 +58,7 @@ _NOTES = "(?:棋[谱譜])?[标標][题題] | [开開布]局 | [备備附评評]?
 """Alternatives of a regular expression: labels of lines that may mention moves."""
 
 _CONTENT = rf"""
-    (?: {_MOVE} | (?: [A-Ia-i\uff21-\uff29\uff41-\uff49] \d [-x\uff0d]? ){{2}}
+    (?: {_MOVE} | (?: [A-Ia-i\uff21-\uff29\uff41-\uff49] (?: 10 | \d ) [-x\uff0d]? ){{2}}
         | [KAERHCPNMBGSkaerhcpnmbgs\uff21-\uff3a\uff41-\uff5a] [\d+-] [^\w\s] \d
         | (?: [0-9A-Za-z]{{1,9}} / ){{9}} )
 """
@@ -65,20 +66,21 @@ _CONTENT = rf"""
 
 _TOKEN = re.compile(
     rf"""
-    (?P<side> [红紅黑] ) 方? \s* [:\uff1a]? \s* (?={_MOVE})
+    (?P<side> [红紅黑] ) 方? (?: \s* [:\uff1a] )? \s* (?={_MOVE})
     | (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
         | (?<!\S) ; [^{_GAP}\d{_NUMERALS}]+ (?=[{_GAP}]|$) [^\n]* | (?m:^)%[^\n]*
         | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和])
-        | [.\uff0e\u2026\u2014\uff0d]+
-        | (?m:^) \s* (?: (?: {_NOTES} ) \s*[:\uff1a] | 棋[谱譜]由 ) [^\n]*
-        | (?m:^) \s* (?: (?: {_OTHER}{{1,8}} [:\uff1a] (?: (?!{_CONTENT}) [^\n] )*? )? [着著走]法
+        | [.\uff0e\u2026\u2014]+ | \uff0d+ (?![\uff0d+\uff0b.\uff0e=\d])
+        | (?m:^) (?: (?: {_NOTES} ) \s*[:\uff1a] | 棋[谱譜]由 ) [^\n]*
+        | (?m:^) (?: (?: {_OTHER}{{1,8}} [:\uff1a] (?: (?!{_CONTENT}) [^\n] )*? )? [着著走]法
             (?: [(\uff08] [^()\uff08\uff09\n]* [)\uff09] )? | [结結]果 ) \s*[:\uff1a]
-        | (?m:^) \s* {_OTHER}{{1,8}} \s*[:\uff1a] (?![^\n]*{_CONTENT}) [^\n]*
-        | (?m:^) \s* (?: [红紅黑]方? | 局面 ) \s*[:\uff1a]
-        | (?m:^) (?: FORMAT | GAME | EVENT | DATE | TIME | ROUND | RED | BLACK ) [ \t]+ [^\n]*
-        | (?m:^) (?: RESULT\b | START\s*\{{ ) | \}}\s*END\b
-        | (?m:^) \s* (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
+        | (?m:^) {_OTHER}{{1,8}} \s*[:\uff1a] (?![^\n]*{_CONTENT}) [^\n]*
+        | (?m:^) (?: [红紅黑]方? | 局面 ) \s*[:\uff1a]
+        | (?m:^) START\s*\{{ | \}}\s*END\b
+        | (?m:^) (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
             [^\n\d{_NUMERALS}]* (?![^\n]) )
+    | (?m:^) (?P<name> FORMAT | GAME | EVENT | DATE | TIME | ROUND | RED | BLACK | RESULT ) (?!\S)
+        (?![^\n]*{_CONTENT}) (?P<header> [^\n]* )
     | (?P<xq> \[DhtmlXQ_ (?P<part>\w+) \] (?P<content>.*?)
         (?: \[/DhtmlXQ_ (?P<closing>\w+) \] | (?=\[DhtmlXQ_) | \Z ) )
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
@@ -107,7 +109,10 @@ _ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
 """Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
 
-_REMARK = re.compile(rf"{_OTHER}+")
+_INDENT = re.compile(r"^[^\S\n]+", re.MULTILINE)
+"""Pattern of blanks in front of a line, such as a label."""
+
+_REMARK = re.compile(rf"(?![前中后後帅帥將将仕士相象车車俥马馬傌炮砲包兵卒]+$){_OTHER}+")
 """Pattern of a word that is passed over after the last move, such as 绝杀."""
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
@@ -222,7 +227,7 @@ def read_game(
     Raises `PositionError` for an impossible or illegal first position, and `InputError` for a text
     without a game or with several, for too many moves, and for a malformed tag or DhtmlXQ board.
     """
-    games = _split(text)
+    games = _split(_INDENT.sub("", text))
     if not games:
         raise InputError("the text has no moves", "write moves, with a FEN in front of them")
     if len(games) > 1:
@@ -370,6 +375,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 yield "malformed", "", value, first
         elif kind == "side":
             yield "side", match["side"], value, first
+        elif kind == "header":
+            yield "tag", match["name"], match["header"].strip(), first
         elif kind == "value":
             yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
         elif kind == "bracket":

@@ -1,13 +1,16 @@
 """`tbgen judge`: answers, bad input, exit status."""
 
+import itertools
 import json
 import subprocess
 import sys
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
 
-from tbgen.cli.judge import judge
+from tbgen.cli.judge import _read, judge
+from tbgen.cli.streams import Line
 from tbgen.referee import repetition_verdict
 
 FEN = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w"
@@ -240,6 +243,22 @@ def test_ctrl_z_may_end_a_text(tmp_path, end):
 def test_lines_of_comment_among_games():
     result = run("-", input=f"% one\n{FEN};c4b4\n% two\n{FEN};c4c6\n")
     assert (result.exit_code, result.stdout.count("undecided")) == (0, 2)
+
+
+def test_a_bracket_that_stays_open_is_not_waited_for():
+    def lines():
+        yield Line(1, "(hello")
+        yield Line(2, f"{FEN};c4b4")
+        raise AssertionError("further lines are read")
+
+    with patch("tbgen.cli.judge.read_lines", lines):
+        assert [line.number for line in itertools.islice(_read("-"), 2)] == [1, 2]
+
+
+def test_tags_end_an_open_bracket(tmp_path):
+    file = tmp_path / "games"
+    file.write_text('My games (2026\n[Event "x"]\n\n1. h2e2 h9g7 1-0\n')
+    assert run(str(file)).stdout.startswith("undecided")
 
 
 RECORD = "1.炮二平五 馬8進7"

@@ -46,7 +46,7 @@ OPENINGS = [
     ("炮二平五 马8进7 马二进三 车9平8 和", "1/2-1/2"),
     ("炮二平五 马8进7 马二进三 车9平8 判和。", "1/2-1/2"),
     (
-        "FORMAT  WXF\nRED     甲;;;\nRESULT  1-0\nSTART{\n1. C2.5 H8+7\n2. H2+3 R9.8\n}END\n",
+        "FORMAT WXF\nEVENT\nRED  甲;;;\nRESULT  1-0\nSTART{\n1. C2.5 H8+7\n2. H2+3 R9.8\n}END\n",
         "1-0",
     ),
     ("第一局 单马胜单卒\n着法：一、炮二平五 马8进7\n注：3. 好棋\n二、马二进三 车9平8", ""),
@@ -104,6 +104,8 @@ def test_every_form_gives_the_same_game(text: str, stated: str) -> None:
         ("炮二平五 好棋 马8进7", "'好棋'"),
         ("炮二平五\n附言：马8进7更好", "'附言'"),
         ("炮二平五 马8近7", "'马8近7'"),
+        ("炮二平五 前炮", "'前炮'"),
+        ("1. C2.5\nBLACK H8+7\n2. H2+3", "'BLACK'"),
     ],
 )
 def test_text_that_is_no_move_is_a_fault(text: str, word: str) -> None:
@@ -126,6 +128,7 @@ def test_text_that_is_no_move_is_a_fault(text: str, word: str) -> None:
         ("1. h2e2 h9g7 2. h0g2\n1. h2e2", 2),
         (f"position fen {FEN} moves c4b4\nposition startpos moves h2e2", 2),
         (f'[FEN "{FEN}"] c4b4 ' * 3, 3),
+        ("FORMAT WXF\nRESULT 1-0\nSTART{\n1. C2.5\n}END\n" * 2, 2),
         ("分类: 甲\n1. 炮二平五 马8进7 红胜 绝杀\n棋谱由 x 生成\n分类: 乙\n1. 炮二平五", 2),
     ],
 )
@@ -267,6 +270,21 @@ def test_labels_of_positions_and_moves() -> None:
     assert [move.iccs for move in game.moves] == ["c4b4", "b6c6"]
 
 
+def test_labels_may_be_indented() -> None:
+    game = read_game("标题：甲\n1. 炮二平五\n　点评：好\n 马8进7")
+    assert (game.fault, len(game.moves)) == (None, 2)
+
+
+def test_lines_of_sides_may_have_rank_10() -> None:
+    game = read_game("红：h3e3\n黑：h10g8")
+    assert [move.iccs for move in game.moves] == OPENING[:2]
+
+
+def test_results_in_wxf_headers_are_of_their_game() -> None:
+    one, two = (f"FORMAT WXF\nRESULT {each}\nSTART{{\n1. C2.5\n}}END\n" for each in ("1-0", "0-1"))
+    assert [read_game(game).stated for game in split_games(one + two)] == ["1-0", "0-1"]
+
+
 def test_a_limit_of_moves() -> None:
     assert len(read_game("h2e2 h9g7", most=2).moves) == 2
     with pytest.raises(InputError, match="more than 1 moves"):
@@ -362,8 +380,8 @@ def test_many_parts_of_boards_take_linear_time() -> None:
     assert len(split_games("[DhtmlXQ_title]a[/DhtmlXQ_title]\n" * 40_000)) == 40_000
 
 
-@pytest.mark.parametrize("letter", list('{([（《;1"/\\[a平'))
+@pytest.mark.parametrize("letter", list('{([（《;1"/\\[a平 '))
 def test_long_texts_without_an_end_take_linear_time(letter: str) -> None:
     """A text of one repeated character has no brackets that close; it is read in one pass."""
-    for text in (letter * 40_000, f"{letter} " * 20_000):
+    for text in (letter * 40_000, f"{letter} " * 20_000, f"红{letter * 40_000}"):
         assert len(split_games(text)) <= 1
