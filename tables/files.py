@@ -184,6 +184,17 @@ def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
         file.close()
 
 
+def is_gone(path: Path) -> bool:
+    """Return whether a file is missing; False if the system does not tell (EACCES, EIO)."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def sync_directory(directory: Path) -> None:
     """Flush renames in a directory to disk, if the file system supports it."""
     with contextlib.suppress(OSError):

@@ -30,6 +30,7 @@ from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.catalogue import Catalogue
 from tbgen.tables.codes import DRAW, Outcome, value_columns
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
+from tbgen.tables.files import is_gone
 from tbgen.tables.names import (
     SUFFIX,
     Metric,
@@ -147,7 +148,7 @@ class Tablebase:
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
                 file = self._open.get(name)
-                if path in damaged or not path.exists():
+                if path in damaged or is_gone(path):
                     self._forget(name)
                 elif file is not None and not file.is_same_file(path):
                     self._drop(name)

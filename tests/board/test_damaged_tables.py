@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -59,6 +61,17 @@ def test_a_table_that_is_overwritten_is_read_again(tmp_path: Path) -> None:
         path.write_bytes(dense)
         assert client.get("/v1/probe", params={"fen": LOOP}).status_code == 200
         assert client.get("/v1/tables/KRKN").json()["bytes_on_disk"] == len(dense)
+
+
+def test_other_pages_are_shown_while_tables_cannot_be_examined(tmp_path: Path) -> None:
+    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
+    path.write_bytes(path.read_bytes()[:5000])
+    with open_tablebase(tmp_path) as tables:
+        client = TestClient(create_app(tables, tmp_path), raise_server_exceptions=False)
+        with patch.object(Path, "stat", side_effect=PermissionError(errno.EACCES, "denied")):
+            assert client.get("/v1/probe", params={"fen": LOOP}).status_code == 500
+            assert client.get("/v1/probe", params={"fen": LOOP}).status_code == 500
+            assert client.get("/handbook").status_code == 200
 
 
 def test_the_first_page_does_not_need_the_block_of_the_longest_win(tmp_path: Path) -> None:

@@ -379,6 +379,7 @@ def test_pages_are_small(client: TestClient) -> None:
     for accepted, encoding in (("br, gzip;q=0.5", "gzip"), ("gzip; q=0, br", None)):
         answer = client.get("/", headers={"accept-encoding": accepted})
         assert answer.headers.get("content-encoding") == encoding
+        assert "Accept-Encoding" in answer.headers["vary"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -405,10 +405,12 @@ class TableStore:
                 self._changed = changed
             return self._fingerprint
 
-    def has_changed(self) -> bool:
-        """Examine all files again, and return whether one has changed, also by writing in place."""
-        before, self._changed = self._fingerprint, None
-        return self.fingerprint != before
+    def examine(self) -> None:
+        """Let `fingerprint` examine all files if one has changed, also by writing in place."""
+        for name, path in self.paths().items():
+            if [_state(path)] != self._states.get(name, [])[:1]:
+                with self._lock:
+                    self._changed = None
 
     @property
     def first_position(self) -> Position:

@@ -35,10 +35,10 @@ from tbgen.tables.files import open_to_read
 ADDRESS = "/files"
 """Path below which the files are served."""
 
-CHUNK_BYTES = 1 << 18
+CHUNK_BYTES = 1 << 16
 """Most bytes that are read and sent at once."""
 
-_RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
+_RANGE = re.compile(r"bytes=\s*(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.IGNORECASE)
 """Pattern of a `Range` of bytes; its groups are the first and the last byte, or the number of last
 bytes.
 """
@@ -87,7 +87,7 @@ class FileEndpoint:
             modified = formatdate(found.st_mtime, usegmt=True)
             headers = {"cache-control": "no-cache", "etag": tag, "last-modified": modified}
             if "if-none-match" in request.headers:
-                known = is_known(request, tag)
+                known = is_known(request, tag) or request.headers["if-none-match"] == "*"
             else:
                 known = StaticFiles().is_not_modified(Headers(headers), request.headers)
             if known:
@@ -159,8 +159,10 @@ class CompressionExceptFiles(GZipMiddleware):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request (ASGI): compress its answer, unless a file is requested."""
-        plain = scope["type"] == "http" and (
-            f"{ADDRESS}/" in scope["path"]
-            or _NO_GZIP.search(Headers(scope=scope).get("accept-encoding", ""))
-        )
-        await (self.app if plain else super().__call__)(scope, receive, send)
+        if scope["type"] != "http" or f"{ADDRESS}/" in scope["path"]:
+            await self.app(scope, receive, send)
+            return
+        if _NO_GZIP.search(Headers(scope=scope).get("accept-encoding", "")):
+            kept = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
+            scope = {**scope, "headers": kept}  # the superclass adds `Vary` nevertheless
+        await super().__call__(scope, receive, send)

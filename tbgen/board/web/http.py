@@ -199,15 +199,15 @@ class EndpointRunner:
     to unexpected errors.
 
     fingerprint : returns a text that changes when any answer may have changed
-    has_changed : returns whether files have changed that an endpoint could not read; then the
-        request is answered again
+    examine : lets `fingerprint` see files that were written in place; called after a status 500,
+        and if `fingerprint` has changed since the request, this is answered again
     """
 
     def __init__(
-        self, fingerprint: Callable[[], str], has_changed: Callable[[], bool] = lambda: False
+        self, fingerprint: Callable[[], str], examine: Callable[[], None] = lambda: None
     ) -> None:
         self._fingerprint = fingerprint
-        self._has_changed = has_changed
+        self._examine = examine
         threads = {Lane.PROMPT: THREADS, Lane.SEARCH: SEARCHERS}
         self._pools = {lane: thread_pool(threads.get(lane, 1), lane) for lane in Lane}
         self._free = {lane: Semaphore(MAX_WAITING) for lane in Lane}
@@ -264,10 +264,14 @@ class EndpointRunner:
             def work(abandoned: Event) -> Answer:  # the event is set once the answer is not needed
                 self._at_work.abandoned = abandoned
                 try:
+                    before = self._fingerprint()
                     try:
                         return function(request)
                     except Exception as error:
-                        if failure(error).status != 500 or not self._has_changed():
+                        if failure(error).status != 500:
+                            raise
+                        self._examine()
+                        if self._fingerprint() == before:
                             raise
                         return function(request)
                 except AbandonedError:

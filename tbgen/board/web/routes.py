@@ -101,7 +101,7 @@ def create_app(
     store = TableStore(tables, directory, workshop, option, opponent, compared)
     runner = EndpointRunner(
         lambda: f"{store.fingerprint}{store.readings}{build_state(store)}{today()}",
-        store.has_changed,
+        store.examine,
     )
     tables.checkpoint = runner.checkpoint
     pages, searchers = Pages(store), SearchProcesses(store)
