@@ -43,7 +43,6 @@ _RANGE = re.compile(r"bytes=\s*(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", 
 bytes.
 """
 
-
 _NO_GZIP = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)", re.IGNORECASE)
 """Pattern of an `Accept-Encoding` that refuses gzip (RFC 9110, 12.5.3)."""
 
@@ -154,7 +153,7 @@ def _chunks(file: BinaryIO, part: range) -> Iterator[bytes]:
 class CompressionExceptFiles(GZipMiddleware):
     """ASGI middleware: compresses answers except files, whose ranges count uncompressed bytes.
 
-    The superclass ignores weights, so a request that refuses gzip (`gzip;q=0`) is passed by it.
+    The superclass ignores weights, so it does not get an `Accept-Encoding` that refuses gzip.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -253,7 +253,8 @@ class EndpointRunner:
         """
 
         async def respond(request: Request) -> Response:
-            tag = await asyncio.to_thread(self._etag, request) if cached else None
+            before = await asyncio.to_thread(self._fingerprint)
+            tag = _etag(before, request) if cached else None
             if tag and is_known(request, tag):
                 self.requests[name, 304] += 1
                 headers = _stored(tag, media) if media else {"etag": tag}
@@ -264,16 +265,7 @@ class EndpointRunner:
             def work(abandoned: Event) -> Answer:  # the event is set once the answer is not needed
                 self._at_work.abandoned = abandoned
                 try:
-                    before = self._fingerprint()
-                    try:
-                        return function(request)
-                    except Exception as error:
-                        if failure(error).status != 500:
-                            raise
-                        self._examine()
-                        if self._fingerprint() == before:
-                            raise
-                        return function(request)
+                    return self._answer(function, request, before)
                 except AbandonedError:
                     return Answer("", TEXT, 503)  # never sent
                 except Exception as error:
@@ -290,6 +282,23 @@ class EndpointRunner:
             return answer.response(headers)
 
         return respond
+
+    def _answer(
+        self, function: Callable[[Request], Answer], request: Request, before: str
+    ) -> Answer:
+        """Return or raise like `function`; after a status 500, call it again if files have changed.
+
+        before : the fingerprint when the request came
+        """
+        try:
+            return function(request)
+        except Exception as error:
+            if failure(error).status != 500:
+                raise
+            self._examine()
+            if self._fingerprint() == before:
+                raise
+        return function(request)
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
         """Return or raise like `_take_turn`; `RequestError` once the client or server is gone."""
@@ -358,11 +367,12 @@ class EndpointRunner:
         hint = "ask for less, or try again in a moment"
         raise RequestError(503, "the answer takes too long", hint)
 
-    def _etag(self, request: Request) -> str:
-        """Return the ETag of the answer; weak, as the compressed and the plain answer share it."""
-        language = request.headers.get("accept-language", "")
-        key = f"{self._fingerprint()} {request.url} {language}"
-        return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
+
+def _etag(fingerprint: str, request: Request) -> str:
+    """Return the ETag of the answer; weak, as the compressed and the plain answer share it."""
+    language = request.headers.get("accept-language", "")
+    key = f"{fingerprint} {request.url} {language}"
+    return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
 
 
 def is_known(request: Request, tag: str) -> bool:
