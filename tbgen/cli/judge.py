@@ -16,7 +16,7 @@ from tbgen.cli.streams import Line, pad, read_lines
 from tbgen.indexing.errors import InputError, MoveTextError
 from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
-from tbgen.notation import begins_with_moves, format_move, read_game, split_games
+from tbgen.notation import begins_with_moves, format_move, open_brackets, read_game, split_games
 from tbgen.referee import (
     Diagram,
     Game,
@@ -29,9 +29,6 @@ from tbgen.referee import (
     judge_game,
     repetition_verdict,
 )
-
-_OPENING, _CLOSING = "({（《【", ")}）》】"
-"""Brackets of comments and variations."""
 
 _COMMENT_LINES = 20
 """Lines after which a bracket that is still open is no comment."""
@@ -178,7 +175,7 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
         if not joined or found is False or line.text.startswith("["):  # else within a comment
             begins = found
         joined.append(line.text)
-        opened += sum(map(line.text.count, _OPENING)) - sum(map(line.text.count, _CLOSING))
+        opened += open_brackets(line.text)
         if opened <= 0:
             parts += name == "-" and bool(split_games("\n".join(joined)))
             opened, joined = 0, []

@@ -11,6 +11,7 @@ zh-hant, which is zh in traditional characters.
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames
     games           PGN, lists of moves, Chinese records, UCI, DhtmlXQ; one game or several
+    tokens          parts of a game's text: tags, moves, numbers, results
     dhtmlxq         boards of DhtmlXQ
     moves           detection of a text's notation; ICCS and Fairy-Stockfish's coordinates
     wxf, chinese    notations that name the moving piece by its kind and file
@@ -36,10 +37,11 @@ from tbgen.notation.positions import (
     parse_position,
     read_position,
 )
+from tbgen.notation.tokens import open_brackets
 
 __all__ = [
     "MOVE_NOTATIONS", "POSITION_STYLES", "GameText", "PositionText", "begins_with_moves",
-    "format_move", "format_position", "is_fairy", "names_two_sides", "parse_material", "parse_move",
-    "parse_position", "read_attacker", "read_game", "read_material", "read_position",
-    "require_stronger_first", "split_games",
+    "format_move", "format_position", "is_fairy", "names_two_sides", "open_brackets",
+    "parse_material", "parse_move", "parse_position", "read_attacker", "read_game",
+    "read_material", "read_position", "require_stronger_first", "split_games",
 ]  # fmt: skip

@@ -8,6 +8,8 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
+`tbgen/notation/tokens.py` has the parts that a text consists of.
+
 These are passed over: comments and variations in brackets, comments from a semicolon to the end of
 the line, lines that begin with %, the labels FEN and Moves, words without a letter or digit,
 Chinese words after the last move, and move numbers. So are lines that begin with 标题, 开局, 注 and
@@ -29,8 +31,7 @@ and none 0.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -40,84 +41,14 @@ from tbgen.indexing.position import START_FEN, Position
 from tbgen.indexing.squares import Side
 from tbgen.notation.dhtmlxq import read_board
 from tbgen.notation.moves import is_fairy, is_move_text, parse_move
+from tbgen.notation.tokens import is_remark, tokens
 from tbgen.rules import check_legal, play
-
-_GAP = r"\s,;:!?|\u2192\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
-"""Blanks and punctuation between moves, written as part of a regular expression's `[...]`."""
-
-_NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
-_MOVE = (
-    rf"[前中后後{_NUMERALS}帅帥将將仕士相象车車俥马馬傌炮砲包兵卒]{{2}}[进進退平上下][{_NUMERALS}]"
-)
-"""Pattern of a move in Chinese."""
-
-_OTHER = rf"(?:(?![进進退平上下十{_NUMERALS}])[\u4e00-\u9fff])"
-"""Pattern of a Chinese character that is neither the direction of a move nor a number."""
-
-_NOTES = "(?:棋[谱譜])?[标標][题題] | [开開布]局 | [备備附评評]?[注註][释釋解]?"
-"""Alternatives of a regular expression: labels of lines that may mention moves."""
-
-_CONTENT = rf"""
-    (?: {_MOVE} | (?: [A-Ia-i\uff21-\uff29\uff41-\uff49] (?: 10 | \d ) [-x\uff0d]? ){{2}}
-        | [KAERHCPNMBGSkaerhcpnmbgs\uff21-\uff3a\uff41-\uff5a] [\d+-] [^\w\s] \d
-        | (?: [0-9A-Za-z]{{1,9}} / ){{9}} )
-"""
-"""Pattern of a move or a FEN in a line that begins with a label."""
-
-_TOKEN = re.compile(
-    rf"""
-    (?P<side> [红紅黑] ) 方? (?: \s* [:\uff1a] )? \s* (?={_MOVE})
-    | (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
-        | (?<!\S) ; [^{_GAP}\d{_NUMERALS}]+ (?=[{_GAP}]|$) [^\n]* | (?m:^)%[^\n]*
-        | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和])
-        | [.\uff0e\u2026\u2014]+ | \uff0d+ (?![\uff0d+\uff0b.\uff0e=\d])
-        | (?m:^) (?: (?: {_NOTES} ) \s*[:\uff1a] | 棋[谱譜]由 ) [^\n]*
-        | (?m:^) (?: (?: {_OTHER}{{1,8}} [:\uff1a] (?: (?!{_CONTENT}) [^\n] )*? )? [着著走]法
-            (?: [(\uff08] [^()\uff08\uff09\n]* [)\uff09] )? | [结結]果 ) \s*[:\uff1a]
-        | (?m:^) {_OTHER}{{1,8}} \s*[:\uff1a] (?![^\n]*{_CONTENT}) [^\n]*
-        | (?m:^) (?: [红紅黑]方? | 局面 ) \s*[:\uff1a]
-        | (?m:^) START\s*\{{ | \}}\s*END\b
-        | (?m:^) (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
-            [^\n\d{_NUMERALS}]* (?![^\n]) )
-    | (?m:^) (?P<name> FORMAT | GAME | EVENT | DATE | TIME | ROUND | RED | BLACK | RESULT ) (?!\S)
-        (?![^\n]*{_CONTENT}) (?P<header> [^\n]* )
-    | (?P<xq> \[DhtmlXQ_ (?P<part>\w+) \] (?P<content>.*?)
-        (?: \[/DhtmlXQ_ (?P<closing>\w+) \] | (?=\[DhtmlXQ_) | \Z ) )
-    | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
-    | (?P<malformed> \[\s* [A-Za-z]\w* \s* ["“”] [^\n]* | (?m:^) \[\s* [A-Za-z]+ \s [^\n]* )
-    | (?P<bracket> [({{（《【] )
-    | (?P<number> (?: 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
-        | [十一二三四五六七八九]{{1,3}}\u3001
-        | \d{{1,6}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] ) | \d{{1,3}}(?=\s|{_MOVE}) )
-        (?: [{_GAP}]* [.\uff0e\u2026\u2014]+ )? )
-    | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
-        | 判?[红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
-        | [成作弈例官判]?和 (?: [棋局] | (?=[{_GAP}]|$) ) | 平局 )
-    | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+
-            (?: [\s_+]+(?:[A-Za-z]|[红紅黑]方?(?:走|先[行走手]?)?)(?![^\s_+;,]))? )
-        (?: [\s_+]+-[\s_+]+- (?:[\s_+]+\d+[\s_+]+\d+(?![^\s_+;,]))? )? \s*;?
-    | (?P<move> [^{_GAP}]{{2,4}}? [进進退平上下] [{_NUMERALS}] )
-    | (?P<word> [^{_GAP}()\[\]{{}}（）《》【】]+ | . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""Pattern of the next part of a game's text; it matches at every index before the end."""
 
 _ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
 """Pattern of the ellipsis in a move number such as 1... or 1.——, which a move of Black follows."""
 
-_TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
-"""Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
-
 _INDENT = re.compile(r"^[^\S\n]+", re.MULTILINE)
 """Pattern of blanks in front of a line, such as a label."""
-
-_REMARK = re.compile(rf"(?![前中后後帅帥將将仕士相象车車俥马馬傌炮砲包兵卒]+$){_OTHER}+")
-"""Pattern of a word that is passed over after the last move, such as 绝杀."""
-
-_CLOSING = {"{": "}", "《": "》", "【": "】"}
-_FAULTY = frozenset("()[]{}（）《》【】;")
-"""Characters that are an invalid move if they stand alone as a word."""
 
 
 class GameText(NamedTuple):
@@ -291,7 +222,7 @@ def split_games(text: str) -> list[str]:
 def _split(text: str) -> list[_Record]:
     """Return the parts of each game of a text; `split_games` states where a game begins."""
     games = [_Record()]
-    for kind, name, value, first in _tokens(text):
+    for kind, name, value, first in tokens(text):
         game = games[-1]
         if _begins_game(game, kind, name, value):
             inherits = kind == "number" and not game.ended and bool(game.fen)
@@ -315,7 +246,7 @@ def _split(text: str) -> list[_Record]:
             if game.fen and not game.words and re.match("[红紅黑]方?先", value):
                 game.fen += f" {value}"  # as in 黑先胜
     for game in games:
-        while game.moves and _REMARK.fullmatch(game.words[-1]):
+        while game.moves and is_remark(game.words[-1]):
             game.words.pop()
     return [game for game in games if game.words or game.fen or game.tags or game.malformed]
 
@@ -326,7 +257,7 @@ def begins_with_moves(line: str) -> bool | None:
     True if its first part is a tag, a move number, a result or a move, even an illegal one; False
     for a FEN with moves, a whole game; None for a FEN alone and for other text.
     """
-    parts = ((kind, value) for kind, _, value, _ in _tokens(line) if kind != "position")
+    parts = ((kind, value) for kind, _, value, _ in tokens(line) if kind != "position")
     first, word = next(parts, ("move", ""))
     if first == "fen":
         return (
@@ -335,17 +266,10 @@ def begins_with_moves(line: str) -> bool | None:
     return first != "move" or is_move_text(word) or None
 
 
-def _is_moves(comment: str) -> bool:
-    """Return whether a text consists of moves, with or without numbers and semicolons."""
-    found = [m for m in _TOKEN.finditer(comment.replace(";", " ")) if m.lastgroup != "skipped"]
-    words = [m[0] for m in found if m.lastgroup not in ("number", "result", "side")]
-    return bool(words) and all(map(is_move_text, words))
-
-
 def _begins_game(game: _Record, kind: str, name: str, value: str) -> bool:
     """Return whether a token begins a new game, after the part of `game` that has been read.
 
-    kind, name, value : as `_tokens` yields them; `split_games` has the conditions
+    kind, name, value : of the token; `split_games` has the conditions
     """
     if kind == "tag":
         again = name in game.tags and name in (next(iter(game.tags)), "FEN", "binit")
@@ -356,80 +280,6 @@ def _begins_game(game: _Record, kind: str, name: str, value: str) -> bool:
         return game.ended or game.moves > 1
     is_move = kind == "move" and is_move_text(value)
     return game.ended and (is_move or kind in ("number", "malformed"))
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield (kind, name, text, index of first character) of each part that is not passed over.
-
-    Kinds are `tag`, `malformed` (a tag), `fen`, `position` (the word of UCI), `number` (of a move),
-    `move` (also text that is no move) and `result`. Only tags and numbers have a name. The text of
-    a tag is its value. The name of a number is its digits, empty if it counts games (`第一局`). A
-    bracket that is not closed before the next line with a tag is one `move` with all text between.
-    """
-    at = tag_line = 0
-    while match := _TOKEN.match(text, at):
-        first, at, kind, value = match.start(), match.end(), match.lastgroup or "", match[0]
-        if kind == "xq":
-            yield "tag", match["part"], match["content"].strip(), first
-            if match["part"] in ("binit", "movelist") and match["part"] != match["closing"]:
-                yield "malformed", "", value, first
-        elif kind == "side":
-            yield "side", match["side"], value, first
-        elif kind == "header":
-            yield "tag", match["name"], match["header"].strip(), first
-        elif kind == "value":
-            yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
-        elif kind == "bracket":
-            if tag_line <= first:
-                found = _TAG_LINE.search(text, first + 1)
-                tag_line = found.start() if found else len(text)
-            at = _end_of_bracket(text, first, tag_line)
-            if at < 0:
-                at = tag_line
-                yield "move", "", text[first:at], first
-        elif kind == "number":
-            is_game = "局" in value or "盘" in value
-            yield "number", "" if is_game else str(_number_of(value)), value, first
-        elif kind == "word":
-            if value == "position":
-                yield "position", "", "", first
-            elif value == "startpos":
-                yield "fen", "", START_FEN, first
-            elif value.lower() not in ("fen", "moves") and (
-                value in _FAULTY or any(map(str.isalnum, value))
-            ):
-                yield "move", "", value, first
-        elif kind != "skipped":
-            yield kind, "", match["fen"] or value, first
-        elif value[0] == ";" and text[first - 1 : first].strip() and _is_moves(value):
-            yield "move", "", value, first
-
-
-def _number_of(text: str) -> int:
-    """Return the number in a text such as `12.`, `⑫`, `第十二回合` or `十二、`."""
-    plain = unicodedata.normalize("NFKC", text)
-    if digits := "".join(re.findall(r"\d", plain)):
-        return int(digits)
-    units = "零一二三四五六七八九"
-    tens, ten, ones = "".join(re.findall("[十一二三四五六七八九]", plain)).rpartition("十")
-    number = units.index(ones or "零")
-    return number + 10 * units.index(tens or "一") if ten else number
-
-
-def _end_of_bracket(text: str, start: int, end: int) -> int:
-    """Return the index after the bracket that closes the one at `start`; -1 if none before `end`.
-
-    Round brackets, half and full width, may be nested. Those in comments {...} do not count.
-    """
-    closing = _CLOSING.get(text[start])
-    if closing is not None:
-        return text.find(closing, start, end) + 1 or -1
-    depth = 0
-    for match in re.compile(r"([(\uff08])|([)\uff09])|\{[^}]*").finditer(text, start, end):
-        depth += bool(match[1]) - bool(match[2])
-        if not depth:
-            return match.end()
-    return -1
 
 
 def _result(text: str) -> str:
