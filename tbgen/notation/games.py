@@ -84,6 +84,7 @@ class _Record:
     """Keys of `numbers` whose number has an ellipsis, which a move of Black follows."""
     stated: str = ""  # result, as in `GameText`
     ended: bool = False  # whether a result follows one or more moves
+    labelled: bool = False  # whether the label of a result (结果：) precedes the moves
 
     def count(self, number: int, *, is_black: bool) -> None:
         """Record a move number; `is_black` if it has the ellipsis of a move of Black.
@@ -205,6 +206,7 @@ def split_games(text: str) -> list[str]:
     - a FEN, or the word `position` (UCI), after moves or after another FEN
     - a tag after moves, the game's first tag again, or a second tag with a position
     - a move, a move number, or a malformed tag, after moves and a result
+    - the label 结果： after moves, if another one precedes these moves
     - move number 1 after two or more moves
 
     In the last case the new game may be a variation of the game before it. So a FEN in front of the
@@ -237,6 +239,8 @@ def _split(text: str) -> list[_Record]:
         elif kind == "move":
             game.words.append(value)
             game.moves += is_move_text(value)
+        elif kind == "label":
+            game.labelled = game.labelled or not game.words
         elif kind == "side":
             game.sides[len(game.words)] = Side.BLACK if name == "黑" else Side.RED
         elif kind == "number" and name:
@@ -257,7 +261,8 @@ def begins_with_moves(line: str) -> bool | None:
     True if its first part is a tag, a move number, a result or a move, even an illegal one; False
     for a FEN with moves, a whole game; None for a FEN alone and for other text.
     """
-    parts = ((kind, value) for kind, _, value, _ in tokens(line) if kind != "position")
+    ignored = ("position", "label")
+    parts = ((kind, value) for kind, _, value, _ in tokens(line) if kind not in ignored)
     first, word = next(parts, ("move", ""))
     if first == "fen":
         return (
@@ -276,6 +281,8 @@ def _begins_game(game: _Record, kind: str, name: str, value: str) -> bool:
         return bool(game.words or game.ended or again)
     if kind in ("fen", "position"):
         return bool(game.words or game.fen)
+    if kind == "label":
+        return game.labelled and bool(game.words)
     if kind == "number" and name == "1":
         return game.ended or game.moves > 1
     is_move = kind == "move" and is_move_text(value)

@@ -66,7 +66,7 @@ _SKIPPED = (
     rf"""(?m:^) (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
         [^\n\d{_NUMERALS}]* (?![^\n])""",
 )
-"""Patterns of text that is passed over."""
+"""Patterns of text that is passed over; but the label of a result is a `Token`."""
 
 _PATTERNS = {
     # the side of the next move:  红：炮二平五
@@ -124,7 +124,7 @@ class Token(NamedTuple):
 
     kind: str
     """`tag`, `malformed` (a tag), `fen`, `position` (the word of UCI), `number` (of a move), `side`
-    (of the next move), `move` (also text that is no move) or `result`."""
+    (of the next move), `move` (also text that is no move), `label` (of a result) or `result`."""
     name: str
     """Name of a tag, lower case on a DhtmlXQ board, else upper case; digits of a number, empty if
     it counts games (`第一局`); first character of a side; else empty."""
@@ -178,6 +178,8 @@ def tokens(text: str) -> Iterator[Token]:
                 yield Token("move", "", value, first)
         elif kind != "skipped":
             yield Token(kind or "", "", value, first)
+        elif value.startswith(("结果", "結果")):
+            yield Token("label", "", value, first)
         elif value[0] == ";" and text[first - 1 : first].strip() and _is_moves(value):
             yield Token("move", "", value, first)
 

@@ -285,6 +285,11 @@ def test_results_in_wxf_headers_are_of_their_game() -> None:
     assert [read_game(game).stated for game in split_games(one + two)] == ["1-0", "0-1"]
 
 
+def test_results_in_chinese_headings_are_of_their_game() -> None:
+    one, two = (f"赛事：甲\n结果：{each}胜\n着法：1.炮二平五 炮8平5\n" for each in "红黑")
+    assert [read_game(game).stated for game in split_games(one + two)] == ["1-0", "0-1"]
+
+
 def test_a_limit_of_moves() -> None:
     assert len(read_game("h2e2 h9g7", most=2).moves) == 2
     with pytest.raises(InputError, match="more than 1 moves"):
