@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Compiled encoder of the blocks of a file, with the same result as `tbgen.tables.blocks`.
 
-`tbgen.tables` does not import the compiler, so a builder passes `encode` to its writer.
+`tbgen.tables` does not import the compiler, so `tbgen.building` passes `encode` to the writer.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ def _k_encode(codes, palette, index_of, out):
     """Write a block: its palette and, if that has several codes, the palette index of each slot.
 
     A slot without a position gets the index of the position before it, or of the first position.
-    Returns the bytes written, 0 if there are no positions or more than 256 different codes.
+    Returns the number of bytes written, 0 if there are no positions or more than 256 codes occur.
 
     codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
     palette : unsigned (256,), scratch of the same type
     index_of : uint16 (all codes,), inout; zeros at first, then scratch: the index in the palette of
         each code that occurs
-    out : uint8 (n,), out; buffer for the block
+    out : uint8 (n,), out; buffer for the block, with room for 256 codes and all slots
     """
     size = 0
     index_of[0] = 1  # code 0 is no position, and must not enter the palette

@@ -29,7 +29,7 @@ from tbgen.tables.palettes import Palette
 
 @borrowing_kernel
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
-    """Sort the positions of a side by their captures; return the number of those in `slots`.
+    """Sort the positions of a side by their captures; return the number written to `slots`.
 
     numbers : unsigned (rows of the leads * 90,), in; the best captures that `Captures.find` wrote;
         0 for none
@@ -75,7 +75,7 @@ def sort_by_captures(
     """
     chunks, workers = sets.chunks, sets.workers
     losable, waiting = sets.empty(), Waiting(workers.storage)
-    # Of each thread: planes of a range of chunks, always in memory, and lists for one chunk.
+    # Of each thread: legal positions and numbers of a range of chunks, in memory; lists of a chunk.
     plane_rows, slots = chunks.range_rows, chunks.rows * STRIDE
     buffers = [
         (

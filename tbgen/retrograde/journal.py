@@ -30,17 +30,17 @@ _HEADER = Struct("<II")
 _HEADER_BYTES = _HEADER.size
 
 _SEGMENT_BYTES = 1 << 15
-"""Minimum bytes of a *segment*: records of one chunk of leads that are compressed together."""
+"""Minimum bytes, uncompressed, of a full *segment*: records of a chunk, compressed together."""
 
 Cursor = tuple[int, int]
-"""Place in a chunk's part of a journal, after some record: number of full segments before it, and
-byte offset in the next segment.
+"""Place in a chunk's sequence of records: number of compressed segments before this place, and its
+byte offset in the next segment, decompressed.
 """
 
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the palette numbers of all positions in a segment of a journal to a plane's chunk.
+    """Write the palette number of each position in a journal's segment to a part of a plane.
 
     data : uint8 (n,), in; an uncompressed segment: records, each after its code and length
     codes : int64 (codes,), in; the palette, with all codes of the journal
@@ -93,8 +93,8 @@ def _k_group(numbers, slots, ends, grouped):
 class Journal:
     """Settled positions of one side to move, with their codes, as records in order of settling.
 
-    Each chunk of leads has records of its own, which one thread at a time may write. Segments
-    (`_SEGMENT_BYTES`) of them are compressed, except the last, incomplete one.
+    Each chunk of leads has records of its own, which one thread at a time may add. They are
+    compressed in segments (`_SEGMENT_BYTES`); the last, incomplete segment is not compressed.
     """
 
     def __init__(self, chunks: int, storage: Storage) -> None:
@@ -155,7 +155,7 @@ class Journal:
     def append_segment(self, chunk: int, segment: bytes) -> None:
         """Append a compressed segment, which `segments` yielded, to a chunk.
 
-        The caller restores `codes`.
+        The caller restores `codes`. Raises the errors of `Storage.store`.
         """
         self._packed[chunk].append(self._storage.store(segment))
 
@@ -163,7 +163,7 @@ class Journal:
         """Write the codes of a chunk's positions, as numbers in a palette, to `numbers`.
 
         palette : must have all codes of the journal
-        numbers : unsigned (rows of the chunk * 90,), inout; other elements are not changed
+        numbers : unsigned (rows of the chunk * 90,), inout; elements of other slots are unchanged
         """
         for segment in self._unpacked(chunk):
             _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
@@ -190,8 +190,8 @@ class LaterRecords(Records):
 class Waiting:
     """Positions of one side to move whose best capture, or direct win, belongs to a later ply.
 
-    A position waits for the code of its capture or win, and gets it unless a better move settles
-    the position before.
+    A position waits for the code of its capture or win. It is settled with this code, or with a
+    larger one if another move is better.
     """
 
     def __init__(self, storage: Storage) -> None:

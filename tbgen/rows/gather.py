@@ -2,15 +2,16 @@
 """Predecessors by quiet moves for a whole lead: row algebra along lines of the board.
 
 A lead is a placement of the defenders; its rows are numbered by *mid*, the placement of the *men*,
-all attackers except the inner piece. One scan with a running union finds all slides along a line of
-the board. This pays if many rows of a lead are on the frontier; otherwise `moves.py` is used.
+all attackers except the inner piece. One scan with a running union finds all slides one way along a
+line of the board. Scans pay if many rows of a lead are on the frontier; if few are, `moves.py` is
+used.
 
-The functions add the predecessors that they find to `reached`. Some may be illegal, or have two
-pieces on one square; the sweep removes them (`within`). `taken_lo`, `taken_hi` are the squares of
-the lead's defenders. Other parameters: `tbgen.rows`.
+The gather functions add the predecessors that they find to `reached`. Some may be illegal, or have
+two pieces on one square; the sweep removes them (`within`). `taken_lo`, `taken_hi` are the squares
+of the lead's defenders. Other parameters: `tbgen.rows`.
 
-Rows are read as flat arrays of words, two for each row: the compiler does not vectorise loops over
-arrays with a second dimension.
+Most loops read rows as flat arrays of words, two for each row: the compiler does not vectorise
+loops over arrays with a second dimension.
 """
 
 from __future__ import annotations
@@ -40,14 +41,12 @@ from tbgen.rows.bitsets import (
 from tbgen.rows.frame import COMPANIONS, EYE, FIRST_EXTEND, GROUP_STRIDE, KIND, MIRRORED, SIDE, SIZE
 
 STEP, RANK = 2, 22
-"""Distances in words to the next square along a rank (STEP) and along a file (RANK), on a *board of
-rows*: a row (two words) for each square of a moving piece. Each rank has nine squares and a margin
-of two, in which steps over either edge end.
+"""Distances in words on a *board of rows*, with a row (two words) per square of the moving man:
+STEP to the next square of a rank, RANK to the next of a file. After its nine squares, each rank has
+a margin of two, in which steps over either edge end.
 """
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
-"""Start and end of the ten ranks on a board of rows, and length of the board with a margin of two
-ranks at each end, all in words.
-"""
+"""Start and end of a board's ten ranks, and length with two more ranks at each end, in words."""
 WORD_OF_SQUARE = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
 )
@@ -62,12 +61,12 @@ _LINES = np.array(
 )
 """int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
 FREE, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
-"""Offsets of four boards in a buffer, after the board of the frontier's rows. FREE: the free
-squares of the inner piece, by square of the moving piece. OUT: the predecessors found. UP, DOWN:
-the running unions up and down the files.
+"""Offsets in words of four boards in a buffer, after the board of the frontier's rows. FREE: by
+square of the moving man, the free squares of the inner piece; none if another piece is on the man's
+square. OUT: the predecessors found. UP, DOWN: the running unions up and down the files.
 """
 BOARD_WORDS = 5 * _WORDS
-"""Number of words in a buffer of five boards; it starts as zeros, and its margins stay zero."""
+"""Number of words in a buffer of five boards: zeros at first; all margins but OUT's stay zero."""
 
 
 @part
@@ -108,7 +107,7 @@ def _gather_lead(move, target, front, reached, scratch, frame):
     mids, eye = frame.mids, np.int64(frame.lead_moves[move, EYE])
     words, behind = reached.reshape(-1), front.rows.reshape(-1)[2 * mids * target :]
     if frame.lead_moves[move, MIRRORED]:
-        # Two passes: loading the rows cannot be vectorised, mirroring them can.
+        # Two passes: loading scattered rows cannot be vectorised, mirroring them can.
         images = scratch.line.reshape(-1)
         for mid in range(mids):
             at = 2 * np.int64(frame.mid_mirror[mid])
@@ -136,7 +135,7 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
     free_lo, free_hi = frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi
     rows, taken = front.rows.reshape(-1)[2 * first :], frame.mid_taken.reshape(-1)
     words = reached.reshape(-1)
-    # Loops without a branch, each of one kind, become vector instructions.
+    # A loop for each kind of piece: without a branch inside, loops become vector instructions.
     if kind == KNIGHT:
         for i in range(0, 2 * mids, 2):
             lo, hi = jumps_into(rows[i], rows[i + 1], free_lo & ~taken[i], free_hi & ~taken[i + 1])
@@ -161,9 +160,9 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
-    One man moves. The loops run over the placements of the other men of its group and of the groups
-    of larger stride. For each such placement, `scratch.mid_of` maps the square of the moving man to
-    the first of `stride` adjacent mids, which differ in the groups of smaller stride.
+    One man moves. The loops run over the placements of the groups of larger stride and of the other
+    men of its group. For each pair of placements, `scratch.mid_of` maps the square of the moving
+    man to the first of `stride` adjacent mids, which differ in the groups of smaller stride.
 
     g : int64, number of the group in `Frame.groups`
     """
@@ -206,7 +205,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
 @part
 def _gather_lines(first, stride, front, reached, scratch):
-    """Add predecessors by moves of a man, a rook or cannon, of a group with stride above 1.
+    """Add predecessors by moves of a rook or cannon of a group with stride above 1.
 
     Scans each line with a running union: the frontier positions with the man on a square passed so
     far. A position leaves the union at the first square that another piece occupies.
@@ -238,7 +237,7 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 @part
 def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
-    """Add predecessors by moves of a man of a group with stride 1: each square is one row.
+    """Add predecessors by moves of a man of a group with stride 1: one row for each of its squares.
 
     The rows for all squares of the man are copied into a board of rows (`STEP`). Every step is then
     a constant offset, and a step off the board finds nothing, so the loops need no branch.
@@ -296,7 +295,7 @@ def _slide_on_board(buffer):
         hi = (hi | buffer[i + 1]) & buffer[FREE + i + 1]
         buffer[OUT + i - STEP] |= lo
         buffer[OUT + i - STEP + 1] |= hi
-    # The first rank of UP and the last of DOWN stay zero: nothing slides into them.
+    # No running union enters the first rank of UP or the last of DOWN: these ranks stay zero.
     for i in range(FIRST, LAST - RANK):
         buffer[UP + i + RANK] = (buffer[UP + i] | buffer[i]) & buffer[FREE + i]
     for rank in range(LAST - RANK, FIRST, -RANK):
@@ -309,6 +308,7 @@ def _slide_on_board(buffer):
 @part
 def _jump_on_board(buffer):
     """Write to board OUT the predecessors, by jumps, of the frontier's rows on the first board."""
+    # FREE on the leg's square: the positions in which no other piece is on the leg.
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
             (buffer[i + 2 * RANK - STEP] | buffer[i + 2 * RANK + STEP]) & buffer[FREE + i + RANK]

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Quiet moves of single rows, backwards and forwards.
+"""Quiet moves of single rows, backwards and forwards; `gather.py` gathers whole leads.
 
     gather_sparse    positions with a move into a frontier of few rows, from its lists
     without_escape   positions of one row without a move into a set
 
 A row has the positions that differ only in the square of the *inner piece*. The other attackers are
-the *men*; their placement is the *mid*, that of the defenders the *lead*. `gather.py` gathers whole
-leads. Some positions found may be illegal, or have two pieces on one square; the sweep removes
-them. `taken_lo`, `taken_hi` are the squares of defenders and men. Other parameters: `tbgen.rows`.
+the *men*; their placement is the *mid*, that of the defenders the *lead*. Some positions that
+`gather_sparse` finds may be illegal, or have two pieces on one square; the sweep removes them.
+`taken_lo`, `taken_hi` are the squares of defenders and men. Other parameters: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def add(reached, touched, count, mid, lo, hi):
 
 @part
 def gather_sparse(lead, side, front, count, scratch, frame):
-    """Add to `scratch.reached` the positions of one lead with a quiet move into `front`.
+    """Add to `scratch.reached` the positions of one lead with a quiet move of `side` into `front`.
 
-    `front` must have lists for this lead and for those that its moves lead to. Returns the new
-    length of `scratch.touched`.
+    `front` must have lists for this lead and for the leads after its moves. Returns the new length
+    of the list `scratch.touched`.
     """
     mids = frame.mids
     reached, touched = scratch.reached, scratch.touched
@@ -113,9 +113,9 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
                 source = np.int64(RAY[square, direction, k])
                 if source < 0 or has(taken_lo, taken_hi, source):
                     break
-                # An inner piece on `source` blocks moves from the squares behind it.
                 after = rest + frame.extend[companions, source] * stride
                 count = add(reached, touched, count, after, lo, hi)
+                # An inner piece on `source` blocks the moves from squares beyond `source`.
                 lo &= ~BIT[source, 0]
                 hi &= ~BIT[source, 1]
         return count

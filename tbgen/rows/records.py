@@ -2,12 +2,12 @@
 """Sets of positions as records: compressed bytes without random access.
 
     chunk     consecutive leads: the unit of recording and reading
-    record    positions of a chunk, nonempty row by nonempty row:
+    record    positions of a chunk; for each nonempty row, in any order:
 
               gap         row number minus the previous one (first: minus the chunk's first row);
-                          zigzag coded, seven bits a byte, lowest first, all but the last byte + 128
+                          zigzag coded, seven bits a byte, lowest first; + 128 in all but the last
               squares     one byte each, plus 128 in the last; or, from 13 squares on:
-              DENSE       one byte, then both words of the row, six bytes each
+              DENSE       one byte, then both words of the row, six bytes each, lowest first
 
     `StoredRecords`   records of some chunks, the long ones compressed
 
@@ -33,7 +33,7 @@ ROW_BYTES = 18
 """Maximum bytes of a row in a record: five for the gap, one for DENSE, twelve for the words."""
 
 DENSE = 255
-"""Marker before a row that is written as two words; no square has this number."""
+"""Marker before the two words of a row; larger than the byte of any square, also plus 128."""
 
 _DENSE_FROM = 13
 """Number of squares in a row from which DENSE and two words take no more bytes than the squares."""
@@ -48,9 +48,9 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads.
 
-    All chunks that have positions are listed, and possibly others: `len(records)` chunks.
-    `records[first:last]` yields the number of each chunk in this slice of the list, and the chunk's
-    records, decompressed (`list[Bytes]`).
+    All chunks that have positions are listed, and possibly others; `len(records)` is the length of
+    the list. `records[first:last]` yields the number of each chunk in this slice of the list, and
+    the chunk's records, decompressed (`list[Bytes]`).
     """
 
     _chunks: Collection[int]
@@ -70,7 +70,7 @@ class Records(ABC):
 
 @part
 def write_row(out, at, gap, lo, hi):
-    """Write a row that is not empty at offset `at`; return the offset after it.
+    """Write a nonempty row to `out` at offset `at`; return the offset after the row.
 
     gap : int64, as in the module docstring
     """
@@ -103,7 +103,7 @@ def write_row(out, at, gap, lo, hi):
 
 @part
 def read_row(data, at):
-    """Read the row at offset `at` of a record; return the offset after it, the gap, both words."""
+    """Read the row at offset `at` of a record; return the offset after it, the gap, lo and hi."""
     shift, rest = 0, np.int64(0)
     while True:
         byte = np.int64(data[at])
@@ -135,8 +135,8 @@ def read_row(data, at):
 def k_record_lists(slots, starts, out, ends):
     """Write a record of each list of positions to `out`.
 
-    slots : uint32 (n,), in; the lists, row * 90 + square, with rows counted from the chunk's first
-        one; each list is ascending and not empty
+    slots : uint32 (n,), in; the lists, each of one chunk, ascending and not empty. A position is
+        row * 90 + square; rows are counted from the first row of the chunk
     starts : int64 (lists + 1,), in; start of each list in `slots`, then the end of the last
     ends : int64 (lists,), out; end of each list's record in `out`
     """
@@ -198,7 +198,7 @@ def split_records(
 ) -> Iterator[tuple[int, Bytes]]:
     """Yield the number and the record of each chunk in [first, last) that has positions.
 
-    out, ends : as `k_record` writes them; the records yielded are views of `out`
+    out, ends : as `k_record` writes them for [first, last); the records yielded are views of `out`
     """
     start = 0
     for chunk in range(first, last):
@@ -214,7 +214,7 @@ class StoredRecords(Records):
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._chunks = self._records = dict[int, list[tuple[bool, StoredBytes]]]()
-        """For each chunk, whether each record is compressed, and its stored bytes."""
+        """By chunk number, for each record: whether it is compressed, and its stored bytes."""
         self._lock = threading.Lock()
 
     def add(self, chunk: int, record: Bytes) -> None:

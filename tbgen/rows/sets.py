@@ -36,12 +36,12 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 100_000
-"""Numbers of rows on a frontier: below the first, all leads are one range; below the second, there
-are at most `FEW_RANGES` ranges. Calling a kernel for a range takes 20 microseconds.
+"""Numbers of rows on a frontier: below the first, `ranges_for` returns 1, below the second
+`FEW_RANGES`: there is little work, and calling a kernel for a range takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
-"""A lead's list has room for mids / `_LIST_DIVISOR` rows."""
+"""A lead's list on a frontier has room for mids // `_LIST_DIVISOR` rows."""
 
 
 @by_pointer
@@ -94,7 +94,7 @@ def rows_in_use(lead, front, mids):
 
 @part
 def mid_in_use(i, lead, front):
-    """Return the mid of row i, from 0 on, of the rows that `rows_in_use` counts; i : int64."""
+    """Return the mid of row number `i` (int64, from 0) among those that `rows_in_use` counts."""
     if front.counts[lead] > front.limit:
         return np.int64(i)
     return np.int64(front.listed[lead * front.limit + i])
@@ -102,7 +102,7 @@ def mid_in_use(i, lead, front):
 
 @part
 def put_row(lead, mid, lo, hi, front, mids):
-    """Write a row that is empty so far into a frontier; list it, if the lead's list has room."""
+    """Write (lo, hi) to an empty row of a frontier; list the row if the lead's list has room."""
     first = lead * mids
     front.rows[first + mid, 0] = lo
     front.rows[first + mid, 1] = hi
@@ -149,7 +149,7 @@ def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
     """Remove the positions on `front` from `source`, and add them to `result`.
 
     source : Rows, inout
-    moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows of `front` in range
+    moved : int64 (leads,), out at `lead_0`: number of nonempty rows of `front` in these leads
     """
     count = 0
     for lead in range(lead_0, lead_1):
@@ -257,8 +257,8 @@ class Sets:
         self.workers = workers
         self.leads, self.mids = frame.leads, frame.mids
         self.chunks = Chunks.of(self.leads, self.mids)
-        # Most rows that one call records: a range of chunks, or a frontier that `ranges_for`
-        # divides into fewer ranges.
+        # Room for the most rows that one call records: those of a range of chunks or, if
+        # `ranges_for` returns fewer than `RANGES`, of a whole frontier.
         size = ROW_BYTES * max(self.chunks.range_rows, _MODEST_FRONTIER)
         self.record_buffers = [np.empty(size, np.uint8) for _ in range(workers.threads)]
         """Buffer of each thread for the records of one call."""
@@ -368,7 +368,7 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, first row of its chunk)` for each record: one thread for each chunk."""
+        """Call `use(record, first row of its chunk)` for all records, each chunk in one thread."""
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:
@@ -378,9 +378,9 @@ class Sets:
         self.workers.run(use_some, len(records))
 
     def record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
-        """Record a set: call `use(chunk, record)` for each chunk in which it has positions.
+        """Record a set: call `use(chunk, record)` for each chunk in which the set has positions.
 
-        The calls are made in any thread and order. `use` must copy the record.
+        The calls are made in any thread and order. `use` must copy the record: buffers are reused.
         """
         chunks = self.chunks
 

@@ -2,9 +2,9 @@
 
 in memory    anonymous pages, which return to the system as soon as an array is freed, so that the
              peak memory of a solver is that of its largest phase
-on disk      pages of files without a name, one for each array, which vanish with the process.
-             Between two ranges of leads, the pages are *released* if the process has exceeded its
-             limit: the system reads them from the file when a kernel uses them again
+on disk      pages of unnamed files, one for each large array; a file vanishes with its array.
+             Between two ranges of leads, these pages are *released* if the process occupies
+             more than `ceiling` bytes: the system reads a page from the file when it is used again
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike, NDArray
 from tbgen.system.platform import allocate, anonymous_pages, release_pages, resident_bytes
 
 _HUGE_PAGES = 4 << 20
-"""Size in bytes from which an array uses huge pages; a huge page usually has 2 MiB."""
+"""Size in bytes from which an array in memory uses huge pages (usually 2 MiB), where supported."""
 
 _ON_DISK_FROM = 1 << 18
 """Size in bytes from which `DiskStorage` stores an array in a file; smaller ones stay in memory."""
@@ -71,9 +71,9 @@ class Storage:
         """Do nothing; `DiskStorage` releases pages here. Called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Return the pages of an array from `zeros` to the system.
+        """Return the pages of an array from `zeros` to the system; do nothing on Windows.
 
-        In memory its elements become 0, in a file they are unchanged. On Windows nothing happens.
+        In memory its elements become 0 (perhaps not on macOS), in a file they are unchanged.
         """
         pages: Any = array
         while isinstance(pages, np.ndarray):
@@ -96,7 +96,7 @@ class Storage:
         return start, len(data)
 
     def fetch(self, stored: StoredBytes) -> bytes:
-        """Return the bytes that `store` has stored under a key; raises `OSError`."""
+        """Return the bytes stored under a key of `store`; raises `OSError` if reading fails."""
         if isinstance(stored, bytes):
             return stored
         assert self._file is not None, "only a file gives offsets"
@@ -118,7 +118,7 @@ class Storage:
 class DiskStorage(Storage):
     """Storage with arrays in unnamed files in `directory`; arrays below `_ON_DISK_FROM` in memory.
 
-    `release_if_large` keeps the memory of the process at around `ceiling` bytes.
+    `release_if_large` releases the pages in files if the process occupies over `ceiling` bytes.
     """
 
     on_disk = True

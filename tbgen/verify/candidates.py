@@ -12,9 +12,9 @@ those where a mark may change. Positions that still are possible offenders at th
 `_ROUNDS` passes of each side, are candidates.
 
 Two kinds of wins with W in check are *in question*, because marks do not decide them: claims whose
-best answer leads to a role below DIRECT_LOSS, or to EARLY_IN_CHECK; and other wins from which an
-answer leads to DIRECT_LOSS, EARLY_IN_CHECK or EARLY_LOSS. `checks` examines these positions one by
-one. The package's docstring describes the parameters of kernels.
+best move leads to a mark below DIRECT_LOSS, or to EARLY_IN_CHECK; and other wins whose best move
+leads to DIRECT_LOSS, EARLY_IN_CHECK or EARLY_LOSS. `checks` examines these wins one by one. A loss
+whose best move leads to ATTACKED_WIN may be a chaser. Parameters: see the package's docstring.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ from tbgen.verify.values import (
 )
 
 _ROUNDS = 100
-"""Largest number of passes of each side; possible offenders left then are examined by `checks`."""
+"""Largest number of passes of each side; stopping early leaves more candidates, misses none."""
 
 
 @borrowing_kernel
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
-    """Replace the ranks of a range of leads by marks, which depend on the states of the slots."""
+    """Replace the ranks of a range of leads by the marks for rank and state (SHARED to QUIET)."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
@@ -124,7 +124,7 @@ def _is_question(side, mark, best, marks):
 
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""Lists of the first pass: positions in question, and lost positions that may be chasers."""
+"""Lists of the first pass: wins in question, losses that may be chasers; and their number."""
 
 
 @borrowing_kernel
@@ -222,9 +222,9 @@ def _find_for_side(
 ) -> tuple[Numbers, NodeList, Numbers]:
     """Find candidates for patterns by which `winner` would win and the other side offends.
 
-    During the passes, the draws `held` with the offender to move have the role CHECKING_DRAW. After
-    them, these draws get their role for the search with exchanged sides: CHECKED_DRAW if the side
-    to move is in check, else QUIET_DRAW.
+    During the passes, the draws `held` with the offender to move have the role CHECKING_DRAW.
+    Afterwards these draws get the role for the search with exchanged sides: CHECKED_DRAW if the
+    side to move is in check, else QUIET_DRAW.
 
     held : draws held by checks alone, with either side to move
 
@@ -280,7 +280,7 @@ def _find_for_side(
     is_possible = np.isin(marks.role[offender], later_roles[offender])
     rows = plane.reshape(-1, index.row_slots)
     offenders = _list_offenders(rows, offender, is_possible, due[offender])
-    # In the passes for the other side, these draws are positions of the winner.
+    # In the search with exchanged sides, the side to move in these draws is the winner.
     in_check = arrays.plane(winner)[held] == 0
     plane[held] = np.where(in_check, draws[CHECKED_DRAW], draws[QUIET_DRAW])
     return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), offenders

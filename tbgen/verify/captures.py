@@ -44,8 +44,8 @@ def is_king_attacked(side, skipped, state, index):
 def wins_by_capture(side, order, state, arrays, index):
     """Return whether a capture by the side to move wins by the repetition rules, up to `order`.
 
-    The position must be open (a draw, or decided by the repetition rules), so that no capture wins
-    by order 0, and the side not in check. `Arrays.wins_by_rules` limits the captures examined.
+    The side must not be in check. The position must be open (a draw, or decided by the repetition
+    rules), so that no capture wins by order 0. `Arrays.wins_by_rules` limits the captures examined.
 
     order : int, the highest order that counts
     """
@@ -78,9 +78,9 @@ def _clear(slot, index, arrays):
 
 @part
 def _draw_captures(x, y, slot, state, index, arrays):
-    """Write draws into a shared slot, if the captures are legal; captures of kings are illegal.
+    """Write the rank of a draw into a shared slot, for each of its two captures that is legal.
 
-    Either piece may have captured the other, so there is a draw for each side to move.
+    Either piece may be the captured one, whose side is then to move. Captures of kings are illegal.
 
     x, y : int, the two pieces, of different sides, as indices of `Layout.piece_codes`
     """
@@ -104,7 +104,7 @@ def _draw_captures(x, y, slot, state, index, arrays):
 
 @part
 def _load_capture(x, y, slot, plane, state, index, arrays):
-    """Replace the rank of a shared slot by that in the supporting table.
+    """Replace the rank of a shared slot, with `plane.side` to move, by the supporting table's.
 
     The rank does not change if the capture is illegal or does not lead to the plane.
 
@@ -127,8 +127,8 @@ def _load_capture(x, y, slot, plane, state, index, arrays):
 def k_fill_captures(lead_0, lead_1, is_first, plane, state, index, arrays):
     """Fill the shared slots of a range of leads: with draws, or from a supporting table.
 
-    is_first : bool, write the rank of a draw for legal captures, and 0 for others; if False, write
-        the rank in the supporting table for legal captures that lead to `plane`
+    is_first : bool; if True, legal captures get the rank of a draw, and all others 0; if False,
+        legal captures that lead to `plane` get the rank in the supporting table
     plane : CapturePlane, not used if `is_first`
     """
     pieces, board, last = index.pieces, state.board, state.piece_squares.size - 1

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual chases: compare the pattern of each order with the claims.
 
-A *chaser* is a position and a piece, its *victim*, that each move attacks anew or else loses. A
+A *chaser* is a position and a piece, its *victim*: each move attacks the victim anew, or loses. A
 *claim* is a stored direct win of a side that is not in check.
 
     find     chasers, among the nodes listed by the passes (`chasers`)
@@ -12,8 +12,8 @@ A *chaser* is a position and a piece, its *victim*, that each move attacks anew 
 
 A chase is *due* at order k if it does not lose by this order. A set of chasers is *safe* if each
 has a due chase, and each due chase has an edge to a chaser of the set. The pattern is the greatest
-safe set in which the winner can meet each *clause* again and again (docs/values.md, "Patterns,
-exactly"):
+safe set of chasers undecided before order k, with first orders up to k, in which the winner can
+meet each *clause* again and again (docs/values.md, "Patterns, exactly"):
 
     one clause                             an answer that gives no check
     one for each piece of the offender     an answer that does not chase the piece, or whose chase
@@ -21,9 +21,9 @@ exactly"):
 
 The graph of chasers, chases and edges:
 
-    chases of chaser n     chase_start[n] up to chase_start[n + 1]
-    edges of chase c       edge_start[c] up to edge_start[c + 1], to chaser edge_to[e]
-    pair (e, f)            edge e, then the f-th chase of the chaser it leads to:
+    chases of chaser n     range(chase_start[n], chase_start[n + 1])
+    edges of chase c       range(edge_start[c], edge_start[c + 1]); edge e leads to edge_to[e]
+    pair (e, f)            edge e, then chase number f (from 0) of the chaser edge_to[e]:
                            victims[pair_start[e] + f], a bit set: pieces that the answer of e
                            attacks anew, each by an attack that the chase removes
 
@@ -68,9 +68,9 @@ class ChaseGraph(NamedTuple):
     """
 
     chase_start: Numbers
-    """int64 (N + 1,): index of the first chase of each chaser."""
+    """int64 (N + 1,): index of the first chase of each chaser, then C."""
     edge_start: Numbers
-    """int64 (C + 1,): index of the first edge of each chase."""
+    """int64 (C + 1,): index of the first edge of each chase, then the number of edges."""
     edge_to: Numbers
     """int64 (edges,): index of the chaser that each edge leads to."""
     is_check: Flags
@@ -156,8 +156,8 @@ def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
     If the answer does not meet the clause itself, the winner must be able to meet it after each due
-    chase that may follow (`met`). For the clause of piece p, only chases that remove an attack of
-    the answer on p count, and an answer that gives check meets it.
+    chase that may follow (`met`). An answer that gives check meets the clauses of all pieces. For
+    the clause of piece p, only chases that remove an attack of the answer on p count.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase
@@ -271,7 +271,7 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Flags, Flags]:
-        """Return the chasers of an order's pattern (chasers,), and the due chases (chases,)."""
+        """Return flags: chasers of an order's pattern (chasers,), and due chases (chases,)."""
         remaining: Flags = (self._first_orders <= order) & (self._chaser_orders >= order)
         due: Flags = self._chases[:, LOSES_FROM] > order
         failed = np.zeros(len(due), np.bool_)

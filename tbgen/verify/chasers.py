@@ -168,7 +168,7 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
 
     Returns the least first order, above `limit` if no victim is left. Restores the position.
 
-    n : int, index of the move in `state.sources`; key : int, the opponent's key after it
+    n : int, index of the move in `boards.state.sources`; key : int, the opponent's key after it
     limit : int, the largest first order that counts
     """
     state, after, firsts = boards.state, boards.after, boards.first_orders
@@ -214,13 +214,13 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
-        # A move that loses before the least first order changes no first order.
+        # Moves to wins of lower orders than `least` lose by order `least`, and change no result.
         if key > 0 and order_of_key(key) < least:
             continue
         least = _apply_move(n, side, key, limit, boards, index, arrays)
         if least > limit:
             return False
-    # If every move loses by the first order, there is no pattern.
+    # If every move loses by the first order, the piece is no victim.
     found = False
     for v in range(firsts.size):
         if boards.last_orders[v] <= firsts[v]:

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Chases, answers and victims: the edges of possible chase patterns.
 
-    chase    a chaser's move that attacks the victim anew, with the attacking pieces
+    chase    a chaser's quiet move, no check, that attacks the victim anew with at least one piece
     answer   a quiet reply that removes one of these attacks and leads to a chaser of the same
-             victim; no check under rules by which a check voids all chases
+             victim; under rules by which a check voids all chases, it must not give check
     victims  of an answer: the pieces that it attacks anew, if the next chase removes that attack
 
 An *edge* is an answer together with the chaser that it leads to. A *chaser* (`chasers`) is a
@@ -215,8 +215,8 @@ def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
 
     chase : int64, the move of the next chase, as in CHASING_MOVE
     attacker, victim : int, the attacking and the attacked piece
-    mirrored : bool, whether the next chaser's slot has the mirror image of `boards.replied`; its
-        squares are in `boards.state.other_squares`
+    mirrored : bool, whether the next chaser's slot has the mirror image of `boards.replied`; the
+        squares of the pieces in that slot are in `boards.state.other_squares`
     """
     squares, replied = boards.state.piece_squares, boards.replied
     source, target = boards.state.other_squares[chase // SQUARES], chase % SQUARES
@@ -237,7 +237,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
                   index, arrays):  # fmt: skip
     """Write to `victims.victims`, for each pair of an edge, the pieces that its answer chases.
 
-    `boards` must hold the positions before and after the answer, the move `source`-`target`.
+    The answer, the move `source`-`target`, must lead from `boards.after` to `boards.replied`.
 
     e : int64, the index of an edge with pairs; side : int, the side of the chasers, which offends
     mirrored : bool, as in `_chase_removes_attack`
@@ -265,7 +265,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
 
 @borrowing_kernel
 def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index, arrays):
-    """Fill `Victims.victims` and `Victims.follow` for some edges.
+    """Fill `Victims.follow` for some edges, and `Victims.victims` for those that have pairs.
 
     wanted : int64 (n,), indices of the edges
     """

@@ -67,7 +67,7 @@ from tbgen.verify.values import (
 )
 
 Edges = NDArray[np.int64]
-"""int64 (edges, 2): pairs of indices, source and goal."""
+"""int64 (edges, 2): pairs (source, goal), of indices or of nodes."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Graph:
     offender). The other arrays have an element for each offender, or for each checked side:
 
     offender_orders    order of the stored value
-    first_orders       order from which all moves of the offender but checks are known to lose
+    first_orders       order from which the offender's moves other than `checks` all lose
     offender_in_check  whether the offender is in check
     checked_orders     order of the stored value
     wins_from          lowest order by which the checked side wins by a capture or by a move to a
@@ -97,7 +97,7 @@ class Graph:
         """Return the checked sides of the pattern of an order, bool (checked,)."""
         offenders = (self.first_orders <= order) & (self.offender_orders >= order)
         checked = self.checked_orders >= order
-        # A check into a win of a lower order loses like any other move.
+        # A check into a win of a lower order loses; only the other checks must lead into the set.
         needed = self.checks[checked[self.checks[:, 1]]]
         wins_at_once, quiet = self.wins_from <= order, ~self.offender_in_check
 
@@ -114,7 +114,7 @@ class Graph:
             return found
 
         def meeting(supported: Flags) -> Flags:
-            """Return the checked sides from which W can force a reply that gives no check.
+            """Return the checked sides from which W can force a win, or a reply without check.
 
             Until then, the play stays in the set `supported` (the winner's clause).
             """
@@ -219,7 +219,7 @@ class CheckPatterns:
         return np.unique(goals[before & ~np.isin(sources, not_direct)])
 
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
-        """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
+        """Return `listed` with further possible offenders, reached from unexamined wins.
 
         Answers of W in these wins lead to further possible offenders, and their checks to further
         wins, until no win is new. Two kinds of checks are not followed. Checks into claims are
@@ -290,8 +290,8 @@ def _add(n, node, lists):
 def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
     """List the answers of a checked side, and write its `Graph.wins_from` to `orders[n]`.
 
-    Answers are the quiet moves to open positions; unless `anywhere`, only to those in `goals`. They
-    include moves to confirmed direct losses. The order is NEVER if no move wins.
+    Answers are the quiet moves to open positions: with `anywhere` to all, else to those in `goals`.
+    They include moves to confirmed direct losses. The order is NEVER if no move wins.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     """
@@ -313,7 +313,7 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
 
 @part
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
-    """List the quiet checks of a possible offender to positions that may be in patterns.
+    """List the quiet checks of a possible offender that lead to open positions.
 
     Writes to `orders[n]` the order from which all other moves lose. If there is no such order, or
     it is above that of the stored value, the node is no possible offender: nothing is listed, and

@@ -87,14 +87,14 @@ def _mark_places(state, index, arrays):
 
 @part
 def _fill_row(side, slot, counts, state, arrays, index):
-    """Correct the ranks of a row with a side to move by the rules, and count its positions.
+    """Correct the ranks of a row by the rules, for one side to move, and count its positions.
 
     Illegal positions, and slots that are not canonical, get 0. If the rules judge checks, draws get
     the rank of their kind. Ranks after captures, at places on which another piece stands, do not
     change. Fills `arrays.hanging` for the row. Reads the row's `state.masks` and `state.canonical`.
 
     slot : int, the first one of the row
-    counts : int64 (2, ranks), inout, positions by side and rank, draws as FREE; rank 0 is unused
+    counts : int64 (2, ranks), inout, positions by side and rank, draws as FREE; ignore rank 0
     """
     masks, canonical, last = state.masks, state.canonical, state.piece_squares.size - 1
     hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
@@ -149,12 +149,12 @@ def _find_canonical_row(lead, at, image, state, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill the slots of a range of leads: each gets the rank of its position.
+    """Fill the slots of a range of leads with the ranks of their positions; fill `arrays.hanging`.
 
-    Slots of captures must hold their ranks already, in all leads. Also fills `arrays.hanging`.
+    Slots of captures must hold their ranks already, in all leads: a capture may change the lead.
 
     plain : bool, whether to examine positions one by one
-    counts : int64 (2, ranks), inout, positions by side and rank, draws as FREE; rank 0 is unused
+    counts : int64 (2, ranks), inout, positions by side and rank, draws as FREE; ignore rank 0
     """
     planes, slots = arrays.ranks, index.slots
     for lead in range(lead_0, lead_1):
@@ -170,7 +170,7 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
             for p in range(state.piece_squares.size - 1):
                 place = index.place_of_square[state.piece_squares[p]]
                 if place != NOWHERE:
-                    # Ranks after captures have the kind FREE.
+                    # Without flags, ranks after captures are kept; draws have the kind FREE.
                     state.masks[:, place] = 0
             _find_canonical_row(lead, at, image, state, index)
             for side in range(2):

@@ -9,8 +9,8 @@
 
 Supporting tables are trusted. Their digests, computed from the bytes read, are the premises of a
 proof. A table with a valid certificate is not proven again, unless `force` is set. Only `certify`
-writes or removes files. A `TableProver` calls it after each proof, so an interrupted run keeps the
-certificates of finished proofs.
+writes or removes certificates. A `TableProver` with `certificates` calls it after each proof, so an
+interrupted run keeps the certificates of finished proofs.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FileTable(TableFile):
     """Table file as a `Table` for `verify`; its digest is computed from the bytes proven."""
 
     def __init__(self, path: Path, *, name: TableName) -> None:
-        """Open the file; only the header is checked. Raises the errors of `TableFile`."""
+        """Open the file, and check header and block table; raises the errors of `TableFile`."""
         self.modified = path.stat().st_mtime_ns
         super().__init__(path, name=name)
         self._digests = [b""] * sum(self.header.blocks)
@@ -68,8 +68,8 @@ class FileTable(TableFile):
     ) -> list[tuple[int, Codes]]:
         """Return a tile as `Table.tile`, and write the digests of its blocks to `digests`.
 
-        `digests` is by default the object's own list. Once that is complete, reading the last tile
-        of a side also checks the file's digest. Raises `CorruptTableError` and `OSError`.
+        `digests` is by default the object's own list. Once this list has all digests, reading the
+        last tile of a side also checks the file's digest. Raises `CorruptTableError` and `OSError`.
         """
         kept = self._digests if digests is None else digests
         runs = super().tile(side, number, numbers_of, kept)
@@ -163,7 +163,7 @@ def supporting_names(
 
     If a material has a DTM and a DTC table, the DTM table is taken. A material without a table is
     added to `absent`; if that is None, `MissingTableError` names all such materials. Raises
-    `InputError` if a DTM table would need a DTC table.
+    `InputError` if a DTM table needs a material that has only a DTC table.
     """
     names = []
     missing = []
@@ -192,7 +192,7 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
     their order, and orders without a longest position.
     """
     spec, stored = file.header.spec, file.statistics
-    # Tables of older versions do not record the number of patterns.
+    # Tables of older versions do not record the number of chase patterns.
     recorded = any(order.chase_patterns is not None for order in stored.orders)
     counted = TableStatistics.from_histograms(
         spec.name, spec.codes, file.layout.slots, proof.histograms, {},
@@ -299,7 +299,7 @@ _PROVEN_PER_SECOND, _READ_PER_SECOND = 1e7, 1e8
 
 @dataclass(frozen=True, slots=True)
 class ProvenTable:
-    """Table with the report of its proof, or with the valid certificate that made one unnecessary.
+    """Table with the report of its proof, or with the valid certificate that replaces a proof.
 
     Also the refuted table of a `RefutedError`, with its report. `digest` is in hex, computed from
     the table's bytes; `notes` are lines for the user.
@@ -378,7 +378,7 @@ class TableProver:
                 return None
             file.check(threads=threads)
         if self.certificates:
-            with contextlib.suppress(OSError):  # without it, finding the status reads the table
+            with contextlib.suppress(OSError):  # if times differ, `Proofs` reads the table
                 set_certificate_time(file.path, file.modified)
         return ProvenTable(name, digest, None, certificate)
 

@@ -36,8 +36,8 @@ def _slide(state, row, ply, count, source, code, captures):
             step = STEPS[2 * axis + way]
             to = source
             if captures:
-                # Write first, then count if it is a capture: a branch would be mispredicted often.
-                # Without a piece in sight `to` is the piece's own square.
+                # Write the move, then count it if it is a capture: a branch would often be
+                # mispredicted. Without a piece in reach, `to` is `source`, which is not counted.
                 to += step * (seen >> shift & FREE)
                 state.moves[ply, count] = source << 7 | to
                 count += np.int64(state.boards[row, to] >> 3 != code >> 3)

@@ -2,8 +2,8 @@
 """Look-up tables of the squares that pieces reach and attack from each square.
 
 A *line* is a file or a rank. A *sight* describes a line from a square in one direction: the number
-of empty squares, and the distances of the first and the second piece. A *short-range piece* is any
-piece but rook and cannon. The tables are computed from the rules in `tbgen.rules.attacks`.
+of empty squares before the first piece, and the distances of the first and the second piece. A
+*short-range piece* is any but rook and cannon; its targets are computed by `tbgen.rules.attacks`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MAX_TARGETS = 8
 _RANK_OF, _FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
 
 LINE_OF, PLACE_OF = np.stack([_FILE_OF + RANKS, _RANK_OF]), np.stack([_RANK_OF, _FILE_OF])
-"""int8 (2, 90) each, by axis (0 file, 1 rank: `direction >> 1`) and square: the line through the
-square, ranks numbered before files, and the index of the square on it.
+"""int8 (2, 90) each, by axis (0 file, 1 rank) and square: number of the line through the square
+(ranks 0..9, files 10..18), and the square's index on it. Index i of `STEPS` has the axis i >> 1.
 """
 
 STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
@@ -43,11 +43,11 @@ STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 LENGTHS = np.stack(
     [RANKS - 1 - _RANK_OF, _RANK_OF, FILES - 1 - _FILE_OF, _FILE_OF], 1, dtype=np.int64
 )
-"""int64 (90, 4): number of squares from a square to the edge, in each direction of `STEPS`."""
+"""int64 (90, 4): number of steps from a square to the edge, in each direction of `STEPS`."""
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
-    """Return the square that must be empty for a knight's or elephant's move; -1 for others."""
+    """Return the square that must be empty for a knight or elephant move; -1 for other pieces."""
     if kind == PieceType.ELEPHANT:
         return (source + target) // 2
     if kind == PieceType.KNIGHT:
@@ -86,12 +86,12 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 LINES = RANKS + FILES
 """Number of lines of the board; ranks are numbered before files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
-"""Layout of a sight: three numbers of four bits. Lowest (mask `FREE`) is the number of empty
-squares up to the first piece or the edge; at `FIRST_SHIFT` and `SECOND_SHIFT` are the distances of
+"""Layout of a sight: three numbers of four bits (mask `FREE`). The lowest is the number of empty
+squares before the first piece or the edge; at `FIRST_SHIFT` and `SECOND_SHIFT` are the distances of
 the first and of the second piece, 0 without a piece.
 """
 WAY_SHIFT = 12
-"""Shift of the sight in a line's second direction: one integer holds the sights in both."""
+"""Shift of the sight in a line's second direction; an entry of `SIGHTS` holds both sights."""
 
 
 DIRECTION_TO = np.full((SQUARES, SQUARES), -1, np.int8)
@@ -134,13 +134,13 @@ def sights(state, row, square, axis):
 
 
 TARGETS, LEGS = _short_range()
-"""int8 (16, 90, 9) each, by piece code and square: targets, ended by -1; and for each target the
-square that must be empty (a knight's leg, an elephant's eye), -1 for none.
+"""int8 (16, 90, 9) each, by code of a short-range piece and square: targets, ended by -1; and for
+each target the square that must be empty (a knight's leg, an elephant's eye), -1 for none.
 """
 
 SOURCES, SOURCE_LEGS = _sources()
-"""int8 (16, 90, 9) each, by piece code and square: squares from which such a piece attacks the
-square, ended by -1; and for each the square that must be empty, -1 for none.
+"""int8 (16, 90, 9) each, by code of a short-range piece and square: squares from which the piece
+attacks the square, ended by -1; and for each the square that must be empty, -1 for none.
 """
 
 

@@ -4,21 +4,21 @@
     settle          outcomes of nodes from those of their children
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
                     move of the defender, and some move of the attacker, stays in the set or leads
-                    to a won node; moves inside the set are checks if by the defender, and no
-                    checks if by the attacker  (docs/values.md, "Patterns, exactly")
+                    to a won node; inside the set, every move of the defender gives check, and
+                    no move of the attacker does  (docs/values.md, "Patterns, exactly")
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 
 The attacker is the side whose win is to be proven, the defender its opponent. A *place* is 1 + the
 index of a node on the current path, 0 for a node that is not on the path.
 
-A move to a node of the path closes a loop: a win if the defender gave check with every move in the
-loop and the attacker with none. Otherwise the move counts as lost on this path.
+A move to a node of the path closes a loop. The attacker wins by it if every move of the defender in
+the loop gives check, and no move of the attacker does. Otherwise the loop is no win on this path.
 
-The numbers of a node are *settled* if its proof or disproof number is 0. Settled numbers that
-follow from a loop hold only while the first node of the loop, stored as `basis`, is on the path.
-For a win, the moves from there to the node must also meet the condition on checks. Where settled
-numbers do not hold, both count as 1, as for a new node.
+Proof and disproof number of a node are *settled* if one is 0. Settled numbers that follow from a
+loop hold only while the first node of the loop, stored as `basis`, is on the path. For a win, the
+moves from that node to this one must also meet the condition on checks. Where settled numbers do
+not hold, both count as 1, as for a new node.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NODE = np.dtype([
     ("first_edge", np.int32),  # first of the edges to the children
     ("in_check", np.int32),  # 1 if the side to move is in check
     ("defender", np.int32),  # 1 if the defender is to move
-    ("rank", np.int32),  # value of the counter `CLOCK` when the node was settled
+    ("rank", np.int32),  # counter `CLOCK` when the node was marked as won or lost
     ("place", np.int32),  # 1 + index on the current path, else 0
     ("basis", np.int32),  # first node of the loop that the numbers depend on, or `ITSELF`
 ])  # fmt: skip
@@ -59,7 +59,7 @@ _EDGES = 8
 """Number of edges (moves) allocated per node; measured graphs had 1.5 to 7 edges per node."""
 
 INFINITE = 1 << 24
-"""Proof or disproof number that stands for infinity; sums of finite numbers are limited to less."""
+"""Proof or disproof number that stands for infinity; sums of finite numbers are capped below it."""
 _NOWHERE = 1 << 20
 """Place for numbers that depend on no node of the path; larger than every other place."""
 
@@ -156,7 +156,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Apply `settle_node` to expanded nodes until no status changes, or `state.stop` is set."""
+    """Apply `settle_node` to open expanded nodes until none changes, or `state.stop` is set."""
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -170,8 +170,8 @@ def settle(state, graph):
 def _stays(graph, number, inside):
     """Return whether a node satisfies the conditions of a perpetual check, given the set `inside`.
 
-    The attacker needs one move into the set or to a won node. Every move of the defender must be
-    such a move. Checks need no test: `find_patterns` has excluded other nodes.
+    The attacker needs one move into the set or to a won node. Every move of the defender must lead
+    there. The condition on checks needs no test: `find_patterns` begins with nodes that meet it.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
@@ -189,9 +189,9 @@ def find_patterns(state, graph, inside):
 
     Begins with the open expanded nodes in which the attacker is to move and in check, or the
     defender is to move and not in check. Removes nodes that break the conditions until none does.
-    Marks nothing and returns 0 once `state.stop` is set.
+    Marks nothing and returns 0 if `state.stop` is set when a pass begins.
     """
-    inside[: graph.counts[NODES]] = 0  # of leaves, too: flags of another graph may be left
+    inside[: graph.counts[NODES]] = 0  # leaves, too: `inside` may have flags of another graph
     count = graph.counts[EXPANDED]
     for i in range(count):
         node = graph.nodes[graph.expanded[i]]
@@ -238,7 +238,7 @@ def _child_numbers(graph, number, place, loop):
         if node.basis == ITSELF:
             return proof, disproof, np.int64(_NOWHERE)
         at = np.int64(graph.nodes[node.basis].place)
-        # For a win, the moves from the loop's first node to the child must satisfy the condition.
+        # A win also needs the condition on checks, from the loop's first node to the child.
         if at >= loop or (at != 0 and proof != 0):
             return proof, disproof, at
     return np.int64(1), np.int64(1), np.int64(_NOWHERE)
@@ -259,7 +259,7 @@ def estimate(graph, path, number, place, loop):
     for edge in range(first, first + node.children):
         child, child_loop = np.int64(graph.children[edge]), loop
         if (graph.nodes[child].in_check != 0) != defender:
-            # The defender's move is no check, or the attacker's move is one.
+            # A loop with this move is no win: the defender's is no check, or the attacker's is one.
             child_loop = place + 1
         proof, disproof, at = _child_numbers(graph, child, place, child_loop)
         mine, other = (disproof, proof) if defender else (proof, disproof)

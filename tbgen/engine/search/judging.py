@@ -7,8 +7,8 @@
 The verdict comes first, as in Tan & Watkinson Medina, section 5.1. Its use depends on where the
 repetition began:
 
-* After the root: final at the second occurrence. The offender's other moves are searched at the
-  earlier occurrence, in the same tree.
+* At or after the root: final at the second occurrence. The offender's other moves are searched at
+  the earlier occurrence, in the same tree.
 * In the game before the root: at the second occurrence, a win by verdict for the side to move at
   the root is ignored, because the opponent may still deviate. A draw, and a loss for that side,
   count, because a referee may decide so at once. From the third occurrence on, every verdict
@@ -38,8 +38,8 @@ def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict.
 
     Returns `UNKNOWN` without a repetition, or if the verdict is ignored (module's docstring).
-    Otherwise sets `state.depends[ply]` to the first row of the loop. If beta is at most `DRAW`, a
-    draw is enough (`record.judge_record`).
+    Otherwise sets `state.depends[ply]` to the first row of the loop. If beta is at most `DRAW`, the
+    result `DRAW` means at least a draw (`record.judge_record`).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:

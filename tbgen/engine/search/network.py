@@ -47,7 +47,7 @@ INPUTS = 2 * len(PieceType) * SQUARES
 """Number of inputs: own and the opponent's pieces of each kind, on each square."""
 
 FULL = 181
-"""Integer for 1.0 in the sums, which are clipped to it; the largest with a square below 2^15."""
+"""Integer for 1.0, the upper limit of clipped sums; the largest with a square below 2^15."""
 FINE = 4
 """Number of units of the network's output in one unit of the engine's score."""
 

@@ -25,7 +25,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REMAINING, CAPTURES_ONLY, GOOD_ONLY = range(7)
-"""Stages of `next_move`. The first one is `HASH_MOVE`, or `CAPTURES_ONLY` in quiescence search.
+"""Stages of `next_move`. The first is `HASH_MOVE`, or `CAPTURES_ONLY` if `captures_only` is set.
 `CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank moves. `GOOD` and `GOOD_ONLY` return the
 captures that lose nothing, `REMAINING` all other moves: quiet ones, then losing captures.
 """
@@ -49,7 +49,7 @@ def start_moves(state, ply, move, captures_only):
     """Start iterating over the moves of a position.
 
     move : int64; the hash move, 0 for none; may be invalid in this position
-    captures_only : bool; yield only the captures that lose nothing, for quiescence search
+    captures_only : bool; return only captures that lose nothing (quiescence search out of check)
     """
     state.hash_move[ply] = move
     state.count[ply] = state.next[ply] = 0
@@ -60,7 +60,7 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Write the ranks of a ply's captures: most valuable victim first, then cheapest attacker.
 
-    Only captures by a piece dearer than the victim can lose material.
+    Losing captures rank lowest. Only an attacker dearer than the victim can lose material.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -117,7 +117,7 @@ def _pick(state, ply, least):
     begin, count = np.int64(state.next[ply]), np.int64(state.count[ply])
     ranks, moves = state.ranks[ply], state.moves[ply]
     while begin < count:
-        # Rank and index in one number, the first of equals highest: a loop without branches.
+        # Pack rank and index into one number: no branch in the loop; the first of equals is best.
         highest = (np.int64(ranks[begin]) << _PLACE_BITS) - begin
         for i in range(begin + 1, count):
             highest = max(highest, (np.int64(ranks[i]) << _PLACE_BITS) - i)
@@ -172,7 +172,7 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history counter after a bonus; the change shrinks as the counter nears its limit.
+    """Return a history counter after a bonus, which counts less near the limit of its own sign.
 
     known : int64; the counter before, within +-`HISTORY_LIMIT`
     """
@@ -195,7 +195,7 @@ def _update_histories(state, row, ply, move, bonus):
 def reward(state, row, ply, move, depth):
     """Update killers, countermove and histories after a cutoff by a quiet move.
 
-    The change grows with the depth. Histories of quiet moves tried before `move` are lowered.
+    The bonus grows with depth to a limit. Histories of quiet moves tried before `move` are lowered.
     """
     if state.killers[ply, 0] != move:
         state.killers[ply, 1] = state.killers[ply, 0]

@@ -13,9 +13,9 @@ A graph stores a loop once, where a tree search searches it again on every path.
 repetition rules have small proofs: that of a win of order 4 had a thousand positions.
 
 A proven win holds against any defence. Two kinds of wins by repetition are not found: by perpetual
-chases, and those in which the attacker must answer a check by a check. The positions of the game
-since its last capture or pawn's advance, except the current one, count as lost for the attacker. So
-no repetition in the proof reaches back into the game.
+chases, and those in which the attacker must answer a check by a check. Earlier positions of the
+game since its last capture or pawn's advance count as lost for the attacker. So no repetition in
+the proof reaches back into the game. If the root is such a position again, nothing is proven.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""`_settle_all` is called after more than `_MAX_IDLE + n // 64` descents that ended without a leaf,
-where n is the number of expanded nodes.
+"""`_settle_all` is called at the latest when more than `_MAX_IDLE + n // 64` descents since its
+last call have ended without a leaf, where n is the number of expanded nodes.
 """
 _MAX_IDLE_ROUNDS = 8
 """Maximum successive calls of `_settle_all` without a leaf expanded; one more fails the proof."""
@@ -69,7 +69,7 @@ def _mover(graph, number, winner):
 
 @part
 def _settle_by_table(state, buffers, graph, row, number, winner):
-    """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
+    """Mark a node as lost if the attacker has no attacking pieces, else by its table value, if any.
 
     Attacking pieces are rooks, knights, cannons and pawns. A draw counts as lost. The table is used
     only after a capture or a pawn's advance since the root. Before that, a repetition of earlier
@@ -87,9 +87,9 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 
 @part
 def _child(state, buffers, graph, row, number, move, winner):
-    """Return the node after a legal move; a new one is settled by its table.
+    """Return the number of the node after a legal move; add the node if the graph has none.
 
-    Then row + 1 has the position of the new node.
+    A new node is passed to `_settle_by_table`, and its position is then in row + 1.
     """
     source, target = move >> 7, move & 127
     child = number_of(graph, key_after(state, row, source, target))
@@ -251,7 +251,7 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0].proof
         stuck = proof == 0 or proof == INFINITE
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _MAX_IDLE + expanded // 64:
-            # If no leaf was found, or loops have settled the root, recompute all numbers.
+            # Recompute if no leaf was expanded since the last call, or if loops settled the root.
             recompute = stuck or expanded == settled
             _settle_all(state, graph, scratch[0], inside, recompute)
             rounds += 1

@@ -2,7 +2,7 @@
 """Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
 Proofs are tried with few pieces on the board, where wins by the repetition rules are frequent and
-proofs small. A successful proof gives the moves for the rest of the game, also in a winning loop,
+proofs small. A successful proof also gives the moves in later positions, even in a winning loop,
 where a search would judge repetitions.
 
 Parameter `state` of the methods: array (n,) of records (`state.STATE`), the first set up for a
@@ -104,7 +104,7 @@ class Prover:
 
         All positions of the game since the root of the proof must be won nodes of its graph. All
         earlier positions, back to the last capture or pawn's advance, must be missing from the
-        graph or lost in it (as `prove` marks those before its root), so that no move leads to them.
+        graph or lost in it (as `prove` marks those before its root), so that the proof avoids them.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
@@ -130,9 +130,9 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, Move]]:
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return the move from a node to the child that was won first; None if no child is won.
+    """Return the move to the child that was marked as won first; None if no child is won.
 
-    By these moves, play comes nearer to the win.
+    Outside winning loops, the rank falls with each such move: play comes nearer to the win.
     """
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]

@@ -2,8 +2,8 @@
 """King safety after a move (legality), and detection of checks.
 
 Results equal those of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, but
-only the lines through the king, and the squares of pawns and knights that attack it, are looked
-up. Advisors and elephants never attack a king.
+only the lines through the king, and squares from which pawns and knights attack it, are looked up.
+Advisors and elephants never attack a king.
 
     king not in check before   only new attacks are tested: lines that the move changes, knights
                                whose leg it frees, and the moved piece if it is the attacker's
@@ -69,7 +69,7 @@ def _is_attacked_by_knight(state, row, king, side):
 def _is_attacked_from(state, row, king, side, direction, source, target):
     """Return whether a rook or cannon attacks a side's king from one direction, or the kings face.
 
-    direction : int64; index of `STEPS`, or -1, which returns False
+    direction : int64; direction from the king, an index of `STEPS`; -1 returns False
     source, target : int64; the move; the row's `occupancy` may be that before it or after it
     """
     if direction < 0:
@@ -134,7 +134,7 @@ def gives_check(state, row, side, source, target):
 
 @part
 def is_safe(state, row, side, source, target):
-    """Return whether the king of `side` is safe after its pseudo-legal move; restores the board."""
+    """Return whether a side's pseudo-legal move leaves its own king safe; restores the board."""
     board = state.boards[row]
     king = np.int64(state.squares[row, state.kings[side]])
     tests_all = source == king or state.log[row, CHECKED] != 0

@@ -2,12 +2,12 @@
 
     search    the driver, which calls the modules below: initialise, prune, declare
     sieve     positions, row by row, in which a side has a piece under attack
-    victims   the pieces that each move of a loss candidate chases
+    victims   the pieces that every move of a loss candidate chases, unless the move loses
     graph     the remaining candidates as a graph, with exact attacks and victims
-    game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
+    game      the winner's conditions on that graph: not to check, nor chase one piece, for ever
 
-`tbgen.verify.chase_patterns` proves these direct wins. The two share `tbgen.rules` and
-`tbgen.indexing`, but no search.
+`tbgen.verify.chase_patterns` proves these direct wins. Both packages use `tbgen.rules` and
+`tbgen.indexing`; they share no search.
 
 Vocabulary
     offender       the side that loses if it must chase one piece for ever; the other is the winner
@@ -16,8 +16,8 @@ Vocabulary
                    of the offender that does not lose, and there is such a move
     offence node   a position with the offender to move, and a victim
     reply node     the position after a chase, with the winner to move
-    calm           of a reply: no check, and attacks nothing anew
-    clause         a condition that the winner must be able to meet again and again
+    calm           of a reply: gives no check, and attacks nothing anew
+    condition      a reply that is no check, or no chase of a given piece: needed again and again
 
 Parameters of kernels, unless a kernel says otherwise:
     row, square : int64, the slot of a position: its row, and the square of the inner piece

@@ -12,7 +12,7 @@ again and again, whatever the offender does. Three stages find the winning nodes
             least one edge of a reply node
     calm    nodes from which the winner can force, again and again, a reply that is neither a check
             nor a new attack, and so meets every condition. Most patterns have only such nodes
-    exact   other nodes are solved condition by condition: a least fixpoint inside a greatest one
+    exact   other safe nodes, solved condition by condition: a least fixpoint inside a greatest one
 
 Graphs are stored as compressed sparse rows. Offence node o has the reply nodes offence_start[o] up
 to offence_start[o + 1] (exclusive), one for each of its edges. Reply node r has the edges e from
@@ -33,8 +33,8 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
 CHECK_BIT = np.uint64(1 << 63)
-"""Bit, in a word of conditions, of the one not to check for ever. Each lower bit is the condition
-not to chase one of the offender's pieces for ever.
+"""Bit, in a word of conditions, of the condition not to check for ever. Each lower bit is the
+condition not to chase one of the offender's pieces for ever.
 """
 
 Bools = NDArray[np.bool_]
@@ -66,7 +66,7 @@ class _ReverseEdges(NamedTuple):
     source: Integers
     """int64 (edges,): the reply node of each edge, ordered by target."""
     left: Integers
-    """int64 (reply nodes,): scratch; number of each node's edges to nodes that are not removed."""
+    """int64 (reply nodes,): scratch; number of each node's edges to offence nodes not removed."""
     dead: Integers
     """int64 (offence nodes,): scratch; stack of removed nodes whose edges `left` still counts."""
 
@@ -88,8 +88,8 @@ def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
 def _k_safe(graph, reverse, alive_offence, alive_reply):
     """Shrink two sets of nodes, in place, to their greatest safe subsets.
 
-    An offence node is removed if one of its reply nodes is removed, a reply node if none of its
-    edges leads to an offence node that is left.
+    An offence node stays if all of its reply nodes stay. A reply node stays if one of its edges
+    leads to an offence node that stays.
 
     reverse : _ReverseEdges, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -174,8 +174,8 @@ class Conditions(NamedTuple):
     """Facts by which the exact stage tests the conditions: which replies check, or chase a piece.
 
     A *pair* is a reply of the winner and a chase that may follow it. The chase that follows decides
-    whether the reply was itself a chase. Pair pair_start[e] + i is edge e (the reply) with the i-th
-    reply node of the offence node that e leads to.
+    whether the reply was itself a chase. Pair pair_start[e] + i has edge e (the reply) and the
+    chase to the i-th reply node (i >= 0) of the offence node that e leads to.
 
     A set of the offender's pieces is a word; a piece's bit is its index in the list of all pieces
     (the layout's order) at an offence node. The same piece may have another index at another
@@ -187,9 +187,9 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the reply of the pair attacks anew, if the
-    chase of the pair answers this attack. Bits are indices at the offence node before the reply. No
-    meaning if the reply gives check.
+    """uint64 (pairs,): set of the offender's pieces that the pair's reply chases: it attacks them
+    anew, and the pair's chase answers the attack. Bits are indices at the offence node before the
+    reply. No meaning if the reply gives check.
     """
     pieces: np.uint64
     """Set of all pieces of the offender but the king."""
@@ -205,8 +205,8 @@ def _k_force(graph, conditions, calm, safe, inside, forced):
     """Find the conditions that the winner can force to be met once from each node of `inside`.
 
     conditions : Conditions; the edges of all nodes in `inside` but not in `calm` must have pairs
-    calm : bool (reply nodes,), nodes that meet all conditions by calm replies; they are skipped,
-        and must have all bits set in `forced`
+    calm : bool (reply nodes,), nodes from which calm replies meet all conditions; they are
+        skipped, and must have all bits set in `forced`
     forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
         CHECK_BIT, and the bit of each piece at the offence node before the reply node
     """
@@ -270,8 +270,8 @@ def _force_conditions(
 def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
     """Return the reply nodes, bool (reply nodes,), from which the winner wins within the graph.
 
-    conditions : called once, with the safe reply nodes that are not among the *calm* ones (module
-        docstring), bool (reply nodes,); returns `Conditions` with pairs for the edges of these
+    conditions : called once, with the safe but not *calm* reply nodes (module docstring), bool
+        (reply nodes,); returns `Conditions` with pairs for the edges of these nodes
     """
     reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)

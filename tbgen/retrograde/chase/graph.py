@@ -50,8 +50,8 @@ from tbgen.rules.moves import generate_moves
 KING = int(PieceType.KING)
 
 _FIRST_ROOM = 4096
-"""Initial room of a thread's buffer, in reply nodes: about 390 KB. The room is doubled if a single
-candidate needs more.
+"""Initial room of a thread's `PartialGraph`, in reply nodes: about 390 KB, without `node_replies`.
+The room is doubled if a single candidate needs more.
 """
 
 
@@ -64,8 +64,8 @@ class ChaseCandidates(NamedTuple):
     victims: NDArray[np.uint64]
     """uint64 (candidates, 2): the common victims, as a set of squares."""
     node_start: NDArray[np.int64]
-    """int64 (candidates + 1,): the first offence node of each candidate, which has one for each
-    victim; then the total number of offence nodes.
+    """int64 (candidates + 1,): each candidate's first offence node, then the number of all nodes.
+    A candidate has one offence node for each of its victims, by ascending square.
     """
 
 
@@ -128,7 +128,7 @@ class PartialGraph(NamedTuple):
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> PartialGraph:
-        """Return copies of the arrays, cut to these numbers of offence nodes, replies and edges."""
+        """Return a copy, arrays cut to these numbers of offence nodes, reply nodes and edges."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return PartialGraph(*arrays)
@@ -138,8 +138,8 @@ class PartialGraph(NamedTuple):
 def _try_chase(victim, source, target, setting, boards):
     """Play the offender's quiet move on `boards.after` and `boards.squares`, unless it loses.
 
-    The position is on `boards.board`, and `victim` is a common victim of it, so every move that
-    does not lose chases it.
+    `boards.board` and `boards.squares` have the position before the move. `victim` is a common
+    victim of this position, so a move that does not lose chases `victim`.
 
     Returns the number of pieces that attack the victim anew, listed in `boards.attackers`, and the
     key of the position after the move. For a move that loses, a capture or an illegal move, returns
@@ -211,8 +211,8 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
 def _k_edges(first, last, candidates, setting, boards, graph_part):
     """Write the nodes and edges of the candidates [first, last), as long as there is room.
 
-    Returns the first candidate not written (`last` if all are), and the numbers of reply nodes and
-    edges written.
+    Returns the first candidate not completely written (`last` if all are), and the numbers of reply
+    nodes and edges of the candidates before it.
 
     first, last : int64
     graph_part : PartialGraph, out
@@ -353,7 +353,7 @@ def _find_edges(
                 )
             first = end
 
-    # Also without candidates, so that the first search compiles all kernels.
+    # Without candidates, only this call compiles the kernel and makes a part, which is empty.
     collect(0, 0, 0)
     workers.run(collect, len(candidates.keys))
     columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
@@ -397,7 +397,7 @@ def find_chase_wins(
 def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
     """Add direct wins to `marked`: the positions of all reply nodes of losing offence nodes.
 
-    winning : bool (reply nodes,), whether the winner wins
+    winning : bool (reply nodes,), whether the winner wins from each node
 
     An offence node loses if all of its reply nodes win. Winning reply nodes of other offence nodes
     are left to the propagation, as wins in 2 plies.

@@ -3,12 +3,12 @@
 
 The *offender* can only chase one piece for ever, and so loses to the *winner* (`candidates.py`).
 
-initialise   win candidates are positions of the winner, not in check, in which the offender
-             attacks some piece (`sieve.py`)
+initialise   win candidates: the winner is to move and not in check, and one of the winner's pieces
+             is under attack (`sieve.py`)
 prune        prune by sweeps to the greatest fixpoint, keep only loss candidates in which every move
              that does not lose chases one and the same piece (`victims.py`), and prune again
 declare      make the remaining candidates a graph with exact attacks and the victim in each node
-             (`graph.py`), and solve it with the winner's clauses (`game.py`)
+             (`graph.py`), and solve it with the winner's conditions (`game.py`)
 
 Parameters of kernels: `tbgen.rows`; of chases: `tbgen.retrograde.chase`.
 """
@@ -37,9 +37,9 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""If there are more loss candidates than one for each `_FEW_CANDIDATES` bytes of a set of positions
-(`Rows`), the memory of the idle frontiers is released before the graph is built. With fewer,
-allocating that memory again would take longer than the search.
+"""Bytes of a set of positions (`Rows`) for each loss candidate, below which the memory of the idle
+frontiers is released before the graph is built. With fewer candidates, allocating that memory again
+would take longer than the search.
 """
 
 
@@ -73,7 +73,7 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
     """Remove from `wins` all slots of the positions that are not in `marked`.
 
     marked : Rows, in; canonical slots only
-    wins : Rows, inout; all slots of a position
+    wins : Rows, inout; contains each of its positions at all slots
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
@@ -101,7 +101,7 @@ def declare_perpetual_chases(
 ) -> int:
     """Find the winner's direct wins by chases at one order, and seed the propagation with them.
 
-    state : the winner's searches for chases; its `mark` is `k_mark_attacked`
+    state : the winner's searches for chases; its `mark` is `k_mark_attacked` with `chase_rules`
     lost : positions that the offender loses by perpetual check at this order; they are left out
     converter : between slots of the table and boards
     chase_rules : bits of the rule set (`tbgen.indexing.rulesets`)
@@ -109,7 +109,7 @@ def declare_perpetual_chases(
     Returns the number of direct wins found, each position counted once.
     """
     with state.search(order) as search:
-        # `unwon` lacks direct wins by check, and positions that a capture wins: both come first.
+        # `unwon` lacks direct wins by check, and positions that a capture wins: both count as won.
         setting = ChaseSetting(int(search.winner), chase_rules, search.unwon, converter)
         losses, workers = search.loss_candidates, search.sets.workers
         loss_filter = partial(keep_with_victim, capacity=0, setting=setting, workers=workers)

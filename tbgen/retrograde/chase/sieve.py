@@ -35,8 +35,8 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a defender on `source` attacks `target`.
 
-    One diagonal step to `target` is an advisor's attack. Two steps are an elephant's, whose eye the
-    inner piece may block.
+    `source` has an advisor or elephant: the step to `target` tells which. One diagonal step is an
+    advisor's attack. Two are an elephant's, whose eye the inner piece may block.
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
@@ -121,7 +121,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
         else:
             x, y = attacks_on_inner(kind, side, source, occ_lo, occ_hi)
         if frame.inner_kind == PAWN and chase_rules & PAWNS_AT_HOME == 0:
-            # Pawns can be chased only beyond the river.
+            # Under these rules, pawns can be chased only beyond the river.
             if victim_side == 0:
                 x = EMPTY
             else:
@@ -136,8 +136,8 @@ def attacked_row(lead, mid, side, chase_rules, frame):
     """Return the positions of a row, as two words, in which `side` attacks an enemy piece.
 
     The king and pawns of `side` do not count as attackers. Not counted as attacked are the king,
-    men that cannot be victims under the rules (`may_be_victim`), and an inner pawn on its own half
-    of the board, unless the rules have `PAWNS_AT_HOME`.
+    men that cannot be victims under the rules (`may_be_victim`) and, without `PAWNS_AT_HOME`, an
+    inner pawn on its own half. Bits of illegal positions have no meaning.
     """
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]

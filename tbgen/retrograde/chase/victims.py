@@ -99,8 +99,8 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 def _chased_by(source, target, lo, hi, setting, boards):
     """Return the squares among (lo, hi) whose piece the offender's quiet move chases.
 
-    `boards.after`, a copy of `boards.board`, is restored. The move gives no check: a check that
-    does not lose is an escape, and a loss candidate has none.
+    `boards.after` equals `boards.board` before and after the call. The move gives no check: a check
+    that does not lose is an escape, and a loss candidate has none.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
@@ -126,7 +126,7 @@ def common_victims(row, square, setting, boards):
     copy(board, after)
     lo, hi = FULL, FULL
     chases = 0
-    # Moves of the defenders come first: they seldom chase, so one of them removes most candidates.
+    # Moves of the defenders come first: few of them chase, so most candidates are removed here.
     for m in range(frame.move_start[offender, lead], frame.move_start[offender, lead + 1]):
         to_row, to_square = np.int64(frame.lead_after[m]) * mids, np.int64(square)
         if frame.lead_moves[m, MIRRORED]:
@@ -170,7 +170,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
     lists; 0 if `room` is 0.
 
     losses : Frontier of the offender, inout
-    keys : int64 (room,), out; the positions of the list
+    keys : int64 (room,), out; the keys of the positions listed
     victims : uint64 (room, 2), out; the common victims of each, as a set of squares
     """
     frame = setting.converter.frame
@@ -201,8 +201,8 @@ def keep_with_victim(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Keep the loss candidates with a common victim, and list them.
 
-    losses : Frontier of the offender, inout; positions without a common victim are removed. All
-        captures in them must lose
+    losses : Frontier of the offender, inout; all captures in its positions must lose. Positions
+        without a common victim are removed
     capacity : at least the number of positions of `losses`; or 0 to return empty lists
 
     Returns int64 (n,), the keys (row * 90 + square) of the canonical positions kept, ascending, and
