@@ -94,7 +94,7 @@ def rows_in_use(lead, front, mids):
 
 @part
 def mid_in_use(i, lead, front):
-    """Return the mid of row number `i` (int64, from 0) among those that `rows_in_use` counts."""
+    """Return the mid of row i among those that `rows_in_use` counts; i : int64, from 0."""
     if front.counts[lead] > front.limit:
         return np.int64(i)
     return np.int64(front.listed[lead * front.limit + i])
