@@ -15,7 +15,6 @@ from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
 from tbgen.system.units import counted, format_bytes
-from tbgen.tables.names import TableName
 from tbgen.tables.rule_sets import RuleSet
 
 if TYPE_CHECKING:
@@ -73,17 +72,12 @@ def fetch(
     require_room(chosen, tables)
     answer: dict[str, Any] = {"directory": str(tables), "fetched": [], "present": [], "failed": []}
     hints: set[str] = set()
-    absent: set[TableName] = set()
     try:
         with LiveLine() as line:
             for number, entry in enumerate(chosen, 1):
-                if entry.table in absent:  # the certificate of a table that was not fetched
-                    continue
                 label = f"{number}/{len(chosen)} {entry.file}"
                 done, failure = _fetch_one(entry, sources, tables, line, label)
                 answer[done].append(failure.to_json(entry.file) if failure else entry.file)
-                if failure:
-                    absent.add(entry.table)
                 table = entry.table.filename
                 if table in answer["fetched"] or table in answer["present"]:
                     date_certificate(tables / table)

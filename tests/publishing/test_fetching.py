@@ -335,20 +335,6 @@ def test_a_fetched_certificate_belongs_to_its_table(tables_dir: Path, tmp_path: 
     assert Proofs(find_in_directory(mine)).status(name).state == ProofState.PROVEN
 
 
-def test_a_certificate_is_not_fetched_without_its_table(tables_dir: Path, tmp_path: Path) -> None:
-    shared, mine = tmp_path / "shared", tmp_path / "mine"
-    name = name_of("KRK.check.dtm")
-    for folder in (shared, mine):
-        folder.mkdir()
-    shutil.copy(tables_dir / name.filename, shared)
-    certify(shared, name)
-    write_index(shared, index_of(shared))
-    (mine / name.filename).write_bytes(b"mine")
-    command = ["fetch", "KRK", "--from", str(shared), "--tables", str(mine), "--rules", "check"]
-    result = CliRunner().invoke(main, command)
-    assert (result.exit_code, [path.name for path in mine.iterdir()]) == (1, [name.filename])
-
-
 def test_an_index_is_kept_if_a_named_table_is_missing(tables_dir: Path, tmp_path: Path) -> None:
     shutil.copy(tables_dir / "KNK.check.dtm.xqt", tmp_path)
     run = CliRunner().invoke
