@@ -114,8 +114,11 @@ class Measurements:
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
         ratios: dict[tuple[Rules, bool], list[CostRatio]] = {}
         for row in listed:
-            material, usual = Material.parse(row.material), tables.get(row.material)
-            if row.rules != Rules.WXF and usual is not None and material.both_armed:
+            usual = tables.get(row.material)
+            if row.rules == Rules.WXF or usual is None:
+                continue
+            material = Material.parse(row.material)
+            if material.both_armed:
                 key = Rules(row.rules), rooks_chase(material)
                 seconds = row.cpu_seconds / usual.cpu_seconds
                 ratios.setdefault(key, []).append(
