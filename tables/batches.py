@@ -65,9 +65,12 @@ def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[
     """Return boards, uint8 (n, 90), and sides to move, int64 (n,), with contiguous memory.
 
     Raises `InputError` for another number of sides than boards, and for sides other than 0 and 1;
-    `PositionError` for codes that no byte holds; `ValueError` unless 90 divides the boards' size.
+    `PositionError` for codes that no byte holds, and unless 90 divides the boards' size.
     """
-    given, numbers = np.asarray(boards).reshape(-1, SQUARES), np.asarray(sides)
+    given, numbers = np.asarray(boards), np.asarray(sides)
+    if given.size % SQUARES:
+        raise PositionError(f"{given.size} squares are no boards", "a board has 90 piece codes")
+    given = given.reshape(-1, SQUARES)
     with np.errstate(invalid="ignore"):  # NaN, too, is found below: it differs from every byte
         boards = np.ascontiguousarray(given, np.uint8)
     if given.dtype != np.uint8 and (wrapped := given[boards != given]).size:

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -308,9 +308,11 @@ class Tablebase:
         file = self.table(material)
         return result_of(file, file.code(*file.place(position)))
 
-    def get(
-        self, position: Position | str, default: Default | None = None
-    ) -> ProbeResult | Default | None:
+    @overload
+    def get(self, position: Position | str) -> ProbeResult | None: ...
+    @overload
+    def get(self, position: Position | str, default: Default) -> ProbeResult | Default: ...
+    def get(self, position: Position | str, default: object = None) -> object:
         """Return the result of `probe`, or `default` if the table is missing."""
         try:
             return self.probe(position)
@@ -331,9 +333,11 @@ class Tablebase:
             return self.probe(position).outcome
         return file.outcome(*file.place(position))
 
-    def get_wdl(
-        self, position: Position | str, default: Default | None = None
-    ) -> Outcome | Default | None:
+    @overload
+    def get_wdl(self, position: Position | str) -> Outcome | None: ...
+    @overload
+    def get_wdl(self, position: Position | str, default: Default) -> Outcome | Default: ...
+    def get_wdl(self, position: Position | str, default: object = None) -> object:
         """Return the result of `probe_wdl`, or `default` if neither file is present."""
         try:
             return self.probe_wdl(position)

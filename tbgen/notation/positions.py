@@ -17,7 +17,7 @@ import re
 from typing import NamedTuple
 
 from tbgen.indexing import boardcode
-from tbgen.indexing.errors import InputError, PositionError, excerpt, require_text
+from tbgen.indexing.errors import InputError, PositionError, enum_member, excerpt, require_text
 from tbgen.indexing.position import (
     LETTER_ALIASES,
     LETTERS_BY_CODE,
@@ -56,14 +56,14 @@ class PositionText(NamedTuple):
     """Side at the bottom of the board; Black for Pai's `:` and for diagrams seen by Black."""
 
 
-def parse_position(text: str, side: Side | None = None) -> Position:
+def parse_position(text: str, side: Side | str | None = None) -> Position:
     """Return the position that `text` describes in any style.
 
     `side` overrides the side to move of the text; with `side`, the first field of a FEN is enough.
     Without it, six integers, and a diagram that names no side, have Red to move. Raises
-    `PositionError` with a hint.
+    `PositionError` with a hint, and `InputError` for an unknown side.
     """
-    return read_position(text, side).position
+    return read_position(text, None if side is None else enum_member(Side, side)).position
 
 
 def read_position(text: str, side: Side | None = None) -> PositionText:
@@ -92,15 +92,15 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
 
 
 def format_position(
-    position: Position | str, style: str = "fen", viewpoint: Side = Side.RED
+    position: Position | str, style: str = "fen", viewpoint: Side | str = Side.RED
 ) -> str:
     """Return the text of a position in one of `POSITION_STYLES`.
 
-    Raises `InputError` for other styles, and `PositionError` for a malformed FEN.
+    Raises `InputError` for other styles and sides, and `PositionError` for a malformed FEN.
     `viewpoint` is the side at the bottom of a diagram; if it is Black, Pai's string ends with `:`.
     FEN and the six-integer code have no viewpoint, and the six-integer code no side to move.
     """
-    position = as_position(position)
+    position, viewpoint = as_position(position), enum_member(Side, viewpoint)
     if style == "fen":
         return position.fen
     if style == "pai":

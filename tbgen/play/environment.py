@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tbgen.indexing import Move, MoveTextError, Position, Side, as_position
+from tbgen.indexing import InputError, Move, MoveTextError, Position, Side, as_position
 from tbgen.indexing.errors import enum_member, excerpt, integer
 from tbgen.indexing.move import as_move
 from tbgen.play.repetition import is_lost_by, judge_repetition
@@ -48,7 +48,7 @@ class Environment:
 
     The constructor, `reset` and `step` raise the errors of `GameTablebase.best_move`, such as
     `MissingTableError` if the player's capture leads to a material without a table. The constructor
-    also raises `InputError` for an unknown `side`, and if `plies` is no integer.
+    also raises `InputError` for an unknown `side`, and if `plies` is no integer from 1.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a8").result  # doctest: +SKIP
@@ -64,6 +64,8 @@ class Environment:
         plies: int = 300,
     ) -> None:
         self._tables, self._plies = tables, integer(plies, "plies")
+        if self._plies < 1:
+            raise InputError(f"a game of {plies} plies", "give 1 or more")
         self._start = as_position(start)
         self._requested_side = None if side is None else enum_member(Side, side)
         self._positions: tuple[Position, ...] = ()

@@ -54,8 +54,8 @@ class NumbaTables:
     """Tables of a `Tablebase`, ready for compiled probes through `buffers`.
 
     `materials` (names or `Material`s) default to all tables of the tablebase under its rules. The
-    cache takes at most `cache_bytes`, but has room for at least one block. The tablebase must stay
-    open. Raises `MissingTableError` with the names of all missing tables,
+    cache takes at most `cache_bytes`, which may be infinite, but has room for at least one block.
+    The tablebase must stay open. Raises `MissingTableError` with the names of all missing tables,
     `UnsupportedMaterialError` for distances that do not fit a score, and the other errors of
     `Tablebase.table`.
 
@@ -69,7 +69,7 @@ class NumbaTables:
         tablebase: Tablebase,
         materials: Iterable[Material | str] | None = None,
         *,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        cache_bytes: float = DEFAULT_CACHE_BYTES,
     ) -> None:
         self._tablebase = tablebase
         self._lock = RLock()
@@ -95,7 +95,7 @@ class NumbaTables:
         frame_bytes = max(
             (f.header.spec.codec.max_content(f.header.block_slots) for f in files), default=1
         )
-        frames = max(1, min(blocks, cache_bytes // frame_bytes))
+        frames = int(max(1, min(blocks, cache_bytes / frame_bytes)))
         keys, numbers = hash_table(self.materials)
         self._owner = np.full(frames, -1, np.int64)  # the block in each frame, -1 for none
         self.buffers = Buffers(

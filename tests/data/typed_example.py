@@ -10,6 +10,7 @@ from tbgen import (
     Move,
     Outcome,
     Position,
+    ProbeResult,
     Verdict,
     judge,
     legal_moves,
@@ -22,6 +23,8 @@ def outcome_of(fen: str) -> Outcome:
     """Return the outcome of a position, from tables with the rules `wxf`."""
     with open_tablebase("egtb", rules="wxf") as tables:
         assert_type(tables, GameTablebase)
+        assert_type(tables.get(fen), ProbeResult | None)
+        assert_type(tables.get_wdl(fen, "unknown"), Outcome | str)
         return tables.probe(fen).outcome
 
 

@@ -131,6 +131,11 @@ def test_side() -> None:
     assert parse_position(code).side == Side.RED
     assert parse_position(code, Side.BLACK).side == Side.BLACK
     assert parse_position(START_BOARD.replace("red", "black")).side == Side.BLACK
+    assert parse_position(KNIGHT_FEN, "black").side == Side.BLACK
+    seen_by_black = format_position(f"{KNIGHT_FEN} w", "board", "black")
+    assert seen_by_black == format_position(f"{KNIGHT_FEN} w", "board", Side.BLACK)
+    with pytest.raises(InputError, match="'green' is none of red, black"):
+        format_position(f"{KNIGHT_FEN} w", "board", "green")
 
 
 @pytest.mark.parametrize(

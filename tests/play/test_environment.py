@@ -98,6 +98,8 @@ def test_games_that_are_over_at_the_start_or_at_the_limit(tables: GameTablebase)
         Environment(tables, MATED.replace(" b", " w"))
     with pytest.raises(InputError, match="is no number of plies"):
         Environment(tables, FORK, plies=2.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="a game of 0 plies"):
+        Environment(tables, FORK, plies=0)
     with pytest.raises(InputError, match="is no number of plies"):
         tables.mainline(FORK, 2.5)  # type: ignore[arg-type]
     game = Environment(tables, FORK)

@@ -228,6 +228,15 @@ def test_pickled_tables_load_their_blocks_again(directory: Path) -> None:
         ).all()
 
 
+def test_any_number_limits_the_cache(directory: Path) -> None:
+    with Tablebase.open(directory) as tablebase:
+        sizes = [
+            NumbaTables(tablebase, ["KRK"], cache_bytes=limit).cache_bytes
+            for limit in (1 << 30, 1e9, float("inf"))
+        ]
+    assert len(set(sizes)) == 1
+
+
 def test_boards_need_as_many_sides(directory: Path) -> None:
     boards = random_boards(Material.parse("KRK"), 4, 1)
     with Tablebase.open(directory) as tablebase:

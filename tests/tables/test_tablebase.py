@@ -117,7 +117,7 @@ def test_batches_refuse_what_is_no_position(directory: tuple[Path, dict[str, Pla
     wide = boards.astype(np.int64)
     converted = [wide + 256, wide - 256, wide + 0.5, np.where(wide, wide, np.nan)]
     all_wrong = (boards * 0, boards * ~kings, outside, boards[::-1] | 8, unknown)
-    wrong += [(board, [1, 0]) for board in (*all_wrong, *converted)]
+    wrong += [(board, [1, 0]) for board in (*all_wrong, *converted, boards[:, 1:])]
     with Tablebase.open(directory[0]) as tablebase:
         for dtype in (np.uint8, np.int8, np.int64):
             given = boards.astype(dtype)
