@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -239,7 +240,9 @@ def _on_cluster(
     from tbgen.scheduling.cluster import Cluster
 
     function: Callable[[Start], Built] = collection.table_builder(threads)
-    exchange = Exchange(via) if via is not None else None
+    exchange = None
+    if via is not None:  # workers have other working directories
+        exchange = Exchange(via if "://" in via else os.path.abspath(via))
     if exchange is not None:
         exchange.synchronise(collection)
         function = RemoteTableBuilder(collection.table_builder(threads), exchange)

@@ -8,8 +8,8 @@ A worker must have the job's bytes free in the resource `memory`, with which wor
 worker without that resource gets no jobs. A job that needs more bytes than any worker declares when
 the run begins is given the bytes of the largest worker. If a worker is killed, dask runs its jobs
 elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself is lost,
-all running jobs are postponed, and then submitted to a new scheduler at the same address, if one is
-started within `_RECONNECT_SECONDS`.
+and a new one is started at the same address within `_RECONNECT_SECONDS`, all running jobs are
+postponed, and then submitted to the new one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import contextlib
 import logging
 import re
 import signal
+import socket
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
@@ -30,6 +31,7 @@ from tbgen.indexing.errors import InputError, excerpt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Attempt, Executor, LostError, PostponedError, attempt
 from tbgen.system.platform import safe_path
+from tbgen.system.units import format_bytes
 
 RESOURCE = "memory"
 """Name of the dask resource by which a worker declares the bytes that its jobs may take."""
@@ -59,8 +61,8 @@ instead of 7 %. Status pages, which any user could read, are turned off.
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
-_SCHEDULER = re.compile(r"([a-z]+://)?[^/\s]+:[0-9]{1,5}/?", re.ASCII)
-"""Pattern of a scheduler's address; dask would try for 20 seconds to connect to other texts."""
+_SCHEDULER = re.compile(r"(?:[a-z]+://)?\[?([^/\s]+?)\]?:([0-9]{1,5})/?", re.ASCII)
+"""Pattern of a scheduler's address, with host and port as groups."""
 
 
 class Cluster(Executor):
@@ -70,9 +72,9 @@ class Cluster(Executor):
     memory : bytes of a local cluster, divided equally among its workers
     floor : least bytes that a job is given, if a worker has them
 
-    Raises `InputError` for a malformed address, if dask is missing, if a local cluster does not
-    start, if no scheduler with workers answers, if no worker declares its memory, or if a worker
-    has another version of tbgen.
+    Raises `InputError` for a malformed address, for TLS without certificates, if dask is missing,
+    if a local cluster does not start, if no scheduler with workers answers, if no worker declares
+    its memory, or if a worker has another version of tbgen.
     """
 
     def __init__(
@@ -84,8 +86,12 @@ class Cluster(Executor):
         self._function = function
         self._floor = floor
         self._run = uuid.uuid4().hex[:8]
-        self._checked: set[str] = set()
-        """Addresses of the workers that have this version of tbgen."""
+        self._checked: set[tuple[str, str]] = set()
+        """Workers with this version of tbgen: address and folder, which a restart changes."""
+        self._needs: dict[Future[Any], int] = {}
+        """Bytes that each running job needs."""
+        self._lost_at: float | None = None
+        """Time when the scheduler was found to be lost; None while it answers."""
         self._submitted = 0
         self._security: Any = None
         with contextlib.ExitStack() as opened:
@@ -102,7 +108,9 @@ class Cluster(Executor):
                     f"{excerpt(address)} is no address of a dask scheduler",
                     "write it as tcp://10.0.0.1:8786, or local:2 for two processes",
                 )
-            self._address = address
+            self._address = address = address.rstrip("/")
+            if address.startswith("tls://") and self._security is None:
+                _require_certificates(address)
             try:
                 self._client = _connected(address, self._security)
             except (OSError, ValueError) as error:
@@ -112,7 +120,7 @@ class Cluster(Executor):
                     "--resources memory=8e9 (docs/cluster.md)",
                 ) from error
             opened.callback(self._close)
-            self._check_versions()
+            self._check_workers()
             declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
             self._most = int(max(declared, default=0))
             if not self._most:
@@ -131,10 +139,18 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def trouble(self) -> str:
-        """Return "no worker is connected", or "" if one is."""
-        return "" if self.workers() else "no worker is connected"
+        """Return the reason why jobs wait: no scheduler, no worker, or none with enough memory."""
+        if self._lost_at is not None:
+            return f"no dask scheduler answers at {self._address}"
+        workers = self.workers().values()
+        if not workers:
+            return "no worker is connected"
+        needed = max(self._needs.values(), default=0)
+        if needed > max(worker["resources"].get(RESOURCE, 0) for worker in workers):
+            return f"no connected worker has {format_bytes(needed)} of memory for tables"
+        return ""
 
-    def _check_versions(self) -> None:
+    def _check_workers(self) -> None:
         """Raise `InputError` if an unchecked worker has another version of tbgen, or no tbgen."""
 
         def imported_version() -> str:  # dask sends the code of a local function
@@ -142,10 +158,11 @@ class Cluster(Executor):
 
             return tbgen.__version__
 
-        new, ours = sorted(self.workers().keys() - self._checked), tbgen.__version__
+        there = {(name, each["local_directory"]) for name, each in self.workers().items()}
+        new, ours = dict(sorted(there - self._checked)), tbgen.__version__
         if not new:
             return
-        found = self._client.run(imported_version, workers=new, on_error="return")
+        found = self._client.run(imported_version, workers=[*new], on_error="return")
         for address, version in found.items():
             if isinstance(version, OSError):  # the worker is gone
                 continue
@@ -153,17 +170,15 @@ class Cluster(Executor):
                 has = "no tbgen" if isinstance(version, Exception) else f"tbgen {version}"
                 raise InputError(
                     f"the worker at {address} has {has}, this build has tbgen {ours}",
-                    "install the same version on every machine",
+                    "install the same version on every machine; the same command resumes",
                 )
-            self._checked.add(address)
+            self._checked.add((address, new[address]))
 
     def submit(self, start: Start) -> Future[Any]:
-        """Submit a job, to a new scheduler if the old one is lost.
-
-        Raises `OSError` if no new scheduler is reached.
-        """
+        """Submit a job; while the scheduler is lost, it waits to be postponed by `wait`."""
+        local: Future[Any] = Future()
         if self._client.status != "running":
-            self._connect_again()
+            return local
         self._submitted += 1
         memory = min(max(start.memory, self._floor), self._most)
         # A worker runs one job at a time, which may use all cores of the worker.
@@ -173,37 +188,47 @@ class Cluster(Executor):
             key=f"{start.job.key}-{self._run}-{self._submitted}", pure=False,
             priority=round(start.remaining_path * 1000), resources={RESOURCE: memory},
         )  # fmt: skip
-        local: Future[Any] = Future()
+        self._needs[local] = memory
+        local.add_done_callback(self._needs.pop)
         remote.add_done_callback(lambda done: _complete(local, done))
         return local
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, at most `timeout` or `_CHECK_SECONDS`; return those done.
 
-        If the scheduler is lost, waits for a new one, postpones the jobs of all futures and returns
-        an empty set. Raises `OSError` without a new scheduler, `InputError` like `_check_versions`.
+        If the scheduler was lost and a new one answers, the jobs of all futures are postponed.
+        Raises `InputError` without a new one after `_RECONNECT_SECONDS`, and for a worker with
+        another version of tbgen, also if its jobs are done.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
-        if not done and self._client.status != "running":
-            self._connect_again()
+        if self._client.status == "running":
+            with contextlib.suppress(OSError):  # the scheduler is lost just now
+                self._check_workers()
+        elif not done and self._is_connected_again():
             for future in futures:
                 _SCHEDULER_LOST.complete(future)
-        elif not done:
-            self._check_versions()
         return done
 
-    def _connect_again(self) -> None:
-        """Connect to a new scheduler at the same address, within `_RECONNECT_SECONDS`."""
-        self._close()
-        deadline = self.now() + _RECONNECT_SECONDS
-        while True:
-            try:
-                self._client = _connected(self._address, self._security)
-                return
-            except OSError:
-                if self.now() > deadline:
-                    raise
+    def _is_connected_again(self) -> bool:
+        """Try once to connect to a new scheduler at the same address, and return the success.
+
+        Raises `InputError` if the scheduler was found to be lost `_RECONNECT_SECONDS` ago.
+        """
+        if self._lost_at is None:
+            self._lost_at = self.now()
+            self._close()
+        try:
+            self._client = _connected(self._address, self._security)
+        except (OSError, ValueError):
+            if self.now() > self._lost_at + _RECONNECT_SECONDS:
+                raise InputError(
+                    f"the dask scheduler at {self._address} was lost",
+                    "start it and its workers again; the same command resumes the build",
+                ) from None
+            return False
+        self._lost_at = None
+        return True
 
     def _close(self) -> None:
         # The scheduler may be lost.
@@ -219,7 +244,17 @@ def _connected(address: str, security: Any) -> Any:
     """Return a client of a scheduler that has workers.
 
     security : certificate of a local cluster; None for dask's own settings
+
+    Raises `OSError`, and `ValueError` for an impossible address.
     """
+    # dask's client may hang in garbage collection after it has failed to connect.
+    match = _SCHEDULER.fullmatch(address)
+    assert match is not None
+    host, port = match.groups()
+    try:
+        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+    except OverflowError as error:  # a port above 65535
+        raise ValueError(str(error)) from error
     client = _distributed().Client(
         address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security
     )
@@ -235,11 +270,22 @@ def _complete(local: Future[Any], remote: Any) -> None:
     """Complete a local future from dask's: postponed if cancelled, lost by an error of dask."""
     if remote.status == "cancelled":
         answer = _SCHEDULER_LOST
-    elif error := remote.exception():  # of dask itself: errors of jobs are in the result
-        answer = Attempt(error=LostError(f"{type(error).__name__}: {error}"))
     else:
-        answer = remote.result()
+        try:
+            answer = remote.result()
+        except Exception as error:  # of dask itself: errors of jobs are in the result
+            answer = Attempt(error=LostError(f"{type(error).__name__}: {error}"))
     answer.complete(local)
+
+
+def _require_certificates(address: str) -> None:
+    """Raise `InputError` if dask's settings name no certificates for a `tls://` address."""
+    settings = _distributed().Security().get_connection_args("client")
+    if settings.get("ssl_context") is None:
+        raise InputError(
+            f"no certificates for {excerpt(address)}",
+            "name them in dask's settings: distributed.comm.tls",
+        )
 
 
 def _local_cluster(address: str, memory: int) -> Any:

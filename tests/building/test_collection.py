@@ -125,6 +125,19 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
         here.build(here.jobs(1, TWO_COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
+def test_workers_that_see_different_directories(tmp_path: Path) -> None:
+    """A supporting table that another worker built elsewhere is missing; the error tells why."""
+    collection = Collection([KRKN], tmp_path / "here", NO_RULES)
+    builder = collection.table_builder(1)
+
+    def apart(start: Start) -> object:
+        return replace(builder, directory=tmp_path / start.job.key)(start)
+
+    jobs = collection.jobs(1, TWO_COMPILERS_BYTES)
+    with pytest.raises(InputError, match=r"2 built tables missing in .*here.*the same name"):
+        collection.build(jobs, InProcess(apart), Observer(), keep_going=False)
+
+
 def test_a_failure_is_reported_rather_than_a_missing_directory(tmp_path: Path) -> None:
     """A directory that is renamed during a build lacks its tables, but the failed job tells why."""
     here, away = tmp_path / "here", tmp_path / "away"

@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import time
+from concurrent.futures import Future
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,7 +22,10 @@ import distributed
 
 import tbgen
 from tbgen.indexing.errors import InputError
+from tbgen.scheduling import cluster as module
 from tbgen.scheduling.cluster import Cluster
+from tbgen.scheduling.queue import Job, Start
+from tbgen.scheduling.run import PostponedError
 from tests.helpers.commands import TBGEN, restore_signals
 
 
@@ -72,6 +76,8 @@ def test_a_worker_with_another_version_is_refused(monkeypatch: pytest.MonkeyPatc
     """Workers are checked when a cluster is opened, and later ones while jobs run."""
     with Cluster(print, "local:1", memory=1 << 20, floor=1) as cluster:
         assert cluster.trouble() == ""
+        cluster._needs[Future()] = 1 << 40
+        assert cluster.trouble() == "no connected worker has 1,024.0 GiB of memory for tables"
         monkeypatch.setattr(tbgen, "__version__", "0.1")
         cluster.wait([], 0.1)
         cluster._checked.clear()  # as if the worker were new
@@ -81,6 +87,48 @@ def test_a_worker_with_another_version_is_refused(monkeypatch: pytest.MonkeyPatc
         assert cluster.trouble() == "no worker is connected"
     with pytest.raises(InputError, match=r"this build has tbgen 0\.1"):
         Cluster(print, "local:1", memory=1 << 20, floor=1)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("tls://127.0.0.1:1", "no certificates"),
+        ("tcp://127.0.0.1:1/", "no dask scheduler with workers answers"),
+        ("tcp://[::1]:1", "no dask scheduler with workers answers"),
+        ("127.0.0.1:99999", "no dask scheduler with workers answers"),
+        ("127.0.0.1", "no address of a dask scheduler"),
+    ],
+)
+def test_addresses_without_a_scheduler(address: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Cluster(print, address, memory=1 << 20, floor=1)
+
+
+def test_a_lost_scheduler_is_waited_for_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of a lost scheduler are postponed as soon as a new one answers."""
+    start = Start(Job("KRK"), memory=1, jobs_at_once=1, remaining_path=0)
+    settings = {"processes": False, "dashboard_address": None, "resources": {"memory": 1 << 20}}
+    settings |= {"n_workers": 1, "protocol": "tcp://", "host": "127.0.0.1"}
+    with distributed.LocalCluster(**settings) as scheduler:
+        address = scheduler.scheduler_address
+        opened = Cluster(time.sleep, f"{address}/", memory=1 << 20, floor=1)
+    with opened as cluster:
+        deadline = time.monotonic() + 60
+        while cluster._client.status == "running" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        job = cluster.submit(start)
+        assert cluster.wait([job], 0.1) == set()
+        assert cluster.trouble() == f"no dask scheduler answers at {address}"
+        with distributed.LocalCluster(scheduler_port=urlsplit(address).port, **settings):
+            while not job.done() and time.monotonic() < deadline:
+                cluster.wait([job], 0.1)
+            assert isinstance(job.exception(0), PostponedError)
+            assert cluster.trouble() == ""
+        while cluster._client.status == "running" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        monkeypatch.setattr(module, "_RECONNECT_SECONDS", -1)
+        with pytest.raises(InputError, match=r"was lost.*resumes the build"):
+            cluster.wait([Future()], 0.1)
 
 
 def test_the_version_of_a_worker_is_that_of_the_code_it_imports(
