@@ -81,9 +81,9 @@ class Arrangement:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements for tiles of at most `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead, even if the lead has more slots. With one lead per tile, neither
-    the order of the leads nor the place of the lead axis changes a block's content; then the leads
-    are in index order, and their axis is the slowest.
+    A tile has at least one lead, even if the lead has more slots. With one lead per tile, only
+    arrangements with leads in index order and the lead axis first are listed: the others would have
+    blocks of the same content.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -173,7 +173,7 @@ class BlockMap:
         return self._leads_in(tile), *groups, self.layout.inner_size
 
     def _strides(self, tile: int) -> list[int]:
-        """Return the distance in the file, in slots, of neighbours on each axis of `_shape`."""
+        """Return the distance of neighbours on each axis of `_shape`, in slots of the file."""
         sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
         for axis in reversed(self.arrangement.axes):
             strides[axis] = stride
@@ -236,7 +236,7 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a tile's codes (slots,) in the order of `runs`; they are given in file order."""
+        """Return a tile's codes (slots,), given in file order, in the order of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

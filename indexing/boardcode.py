@@ -59,7 +59,7 @@ They are in the paper's order. Red's points have the same columns, and row 9 - r
 
 
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
-    """List the cases of one type of a side: none, single squares, and for two pieces pairs."""
+    """List the cases of one type of a side (see `CASES`): no piece, one piece, then two pieces."""
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
         points = tuple(90 - point // 10 * 10 + point % 10 for point in points)

@@ -52,7 +52,7 @@ def excerpt(text: str, length: int = 40) -> str:
 
 
 def require_text(value: object, noun: str, error: type[InputError], hint: str) -> None:
-    """Raise `error` with `hint` if `value` is no string; its message says that it is no `noun`."""
+    """Raise `error`, saying that `value` is no `noun`, with `hint`, unless `value` is a string."""
     if not isinstance(value, str):
         raise error(f"a value of type {type(value).__name__} is no {noun}", hint)
 
@@ -60,7 +60,7 @@ def require_text(value: object, noun: str, error: type[InputError], hint: str) -
 def integer(value: SupportsIndex, noun: str) -> int:
     """Return an integer of any type as `int`; raises `InputError` for other values, such as 2.0.
 
-    noun : the plural that it counts, for the message
+    noun : plural name of the things counted, for the message
     """
     try:
         return operator.index(value)

@@ -6,9 +6,9 @@ number system,
 
     rank = C(s1, 1) + C(s2, 2) + ... + C(sn, n)
 
-The *companions* of a piece are the placement without it. The rank after a move of one piece takes
-two look-ups: `Group.companions` has the rank of its companions, and `Group.extend` the rank after a
-piece is added to them.
+The *companions* of a piece are the other pieces of its group. The rank after a move of one piece
+takes two look-ups: `Group.companions` has the rank of its companions (as a placement of n - 1
+pieces), and `Group.extend` the rank of the companions and a piece on another square.
 
 The *defenders* of one side (king, advisors, elephants) have one joint rank, which leaves out the
 placements with two of them on one square.

@@ -1,4 +1,4 @@
-"""The index of a material, one number for each placement of its pieces: lead x mids x inner.
+"""The index of a material: one number, the *slot*, for each placement of its pieces.
 
     slot = (lead * mids + mid) * inner_size + inner
 
@@ -84,9 +84,9 @@ class Layout:
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """List the layouts in which the solver looks up captures of a piece of `side` and `kind`.
 
-        A *view* is a layout of the armies after the capture, with this layout's colours, inner
-        piece and order of mid groups; the table of these armies may have others. So one row of a
-        view has the results of one capture for all squares of the inner piece.
+        A *view* is a layout of the armies after the capture. It keeps this layout's colours, inner
+        piece and order of mid groups, from which the table of these armies may differ. So one row
+        of a view has the results of one capture for all squares of the inner piece.
 
         In the view for captures of the inner piece, `inner` is None. There are two views if both
         the inner piece and a twin can be captured, else one. In the view for captures of a
@@ -361,7 +361,7 @@ class Layout:
             own = attackers[:, at : at + group.count]
             at += group.count
             if g == self.twin and inner is not None:
-                # The piece on the largest square, of inner piece and twins, is the inner piece.
+                # Of the inner piece and its twins, that on the largest square is the inner piece.
                 together = np.sort(np.column_stack([own, inner]), axis=1)
                 own, inner = together[:, :-1], together[:, -1]
             mid += group.rank(own) * stride

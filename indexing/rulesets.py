@@ -66,8 +66,8 @@ class Chases:
         victims are protected (point 4a)
     even_exchanges : whether an attack on a piece of the same type counts even if the victim could
         capture the attacker (point 5)
-    new_by_victim : whether an attack is new if no piece attacked the victim before the move; if
-        False, an attack is new if the attacking piece did not attack the victim before (point 6)
+    new_by_victim : True if an attack is new only if no piece attacked the victim before the move;
+        False if only the attacking piece must not have attacked the victim before (point 6)
     unanswered : whether a chase counts even if the reply does not answer it (point 7)
     check_voids : whether one check by either side in a loop voids all chases in the loop
 

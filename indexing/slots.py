@@ -69,7 +69,9 @@ MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Piece types as plain integers: numba would compile `group_rank` again for `PieceType` members."""
+"""Piece types as plain integers: without `tbgen.compiling.internals`, numba would compile
+`group_rank` again for members of `PieceType`.
+"""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES

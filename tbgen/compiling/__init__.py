@@ -1,4 +1,4 @@
-"""numba: declaration, compilation and cache of kernels; and its settings.
+"""Kernels compiled by numba: declaration, compilation and cache; the settings of numba.
 
     jit         declaration of kernels and their parts; lock of the cache; second process
     internals   faster features of kernels, which need undocumented names of numba

@@ -53,7 +53,10 @@ def usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """Return `tbgen-UID/DIGEST`; create `tbgen-UID`. None if it is not private, and on Windows."""
+    """Create `tbgen-UID` in the temporary folder; return the path of `tbgen-UID/DIGEST`.
+
+    Returns None if `tbgen-UID` is no private folder or cannot be created, and on Windows.
+    """
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -71,7 +74,8 @@ def _is_private(folder: Path) -> bool:
 def _prepare_folder(folder: Path) -> bool:
     """Create a folder if missing; return whether it is private (`_is_private`) and can be written.
 
-    If so, it gets a lock file; a folder named by the digest is closed to other users.
+    In a private folder, creates the cache's lock file. A private folder named by the digest is
+    closed to other users.
     """
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,7 +106,7 @@ def source_digest() -> str:
     with contextlib.suppress(metadata.PackageNotFoundError):
         version = metadata.version("numba")
     digest = hashlib.sha256(f"{version} {sys.version} {CHECK_BOUNDS} {PACKAGE}".encode())
-    # Packages with kernels or parts import one of these, so that no kernel escapes the digest.
+    # Each package with kernels or parts imports one of these modules.
     marks = b"tbgen.compiling", b"tbgen.system.scalar"
     root = Path(tbgen.indexing.__file__).parents[1]
     for folder in sorted({root / "indexing", root / "tables", *PACKAGE.iterdir()}):

@@ -109,7 +109,7 @@ class _Part(types.Dispatcher):  # type: ignore[misc]
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return a call's signature; numba casts the arguments, of types `args`, `kws`, to it."""
+        """Return a call's signature; numba casts the arguments (types `args`, `kws`) to it."""
         named = {name: _widened(kws[name]) for name in kws}
         return super().get_call_type(context, tuple(map(_widened, args)), named)
 
@@ -216,7 +216,7 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 def _load(builder: Any, address: Any) -> Any:
     """Generate code that loads the field at `address`; return the field's LLVM value.
 
-    Marked as invariant, loads from one address may be merged by LLVM.
+    The loads are marked as invariant, so that LLVM may merge loads from one address.
     """
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
@@ -232,7 +232,10 @@ def _load(builder: Any, address: Any) -> Any:
 
 @extending.unbox(_Pointer)  # type: ignore[untyped-decorator]
 def _store(of: _Pointer, value: Any, c: Any) -> Any:
-    """Generate code that stores a Python tuple's fields for one call; return their address."""
+    """Generate code that stores a Python tuple's fields for one call; return their address.
+
+    Raises `TypeError` for a kernel that counts references.
+    """
     if c.context.enable_nrt:
         name = of.plain.instance_class.__name__
         raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")

@@ -86,9 +86,10 @@ _notifications: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Context manager: calls `tell` before compiling the first kernel not in the cache, if any.
+    """Context manager: calls `tell` before the first compilation of a kernel not in the cache.
 
-    Without a cache folder, `tell` is called at the beginning; else, without `internals`, never.
+    Without a cache folder, calls `tell` at the beginning. With a cache folder but without
+    `internals`, never calls it.
     """
     _notifications.append(tell)
     try:
@@ -209,7 +210,7 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
             with contextlib.suppress(OSError):  # a file system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
-        thresholds = gc.get_threshold()  # another thread that held the lock has restored them
+        thresholds = gc.get_threshold()  # restored by the last thread that held the lock
         gc.set_threshold(100_000, *thresholds[1:])
         _thread.holds_lock = True
         try:
@@ -246,7 +247,7 @@ second one, a pipe without data, closes, and the second one exits."""
 
 
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
-    """Start a process that calls a function, which compiles kernels into the cache; return it.
+    """Start and return a process that calls `function`, which compiles kernels into the cache.
 
     With two processes the first build on a machine takes two thirds as long
     (docs/measurements/compiling.md). The caller must hold `compile_lock`, and `function` must be at

@@ -32,14 +32,18 @@ The glossary in docs/architecture.md gives the names of the paper's terms in thi
 
 Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen.rows`
     code        value of a position as a number, larger if better (`tbgen.tables.codes`)
+    plane       array by slot, for one side to move, of codes or of their numbers in a palette
+                (`tbgen.tables.palettes`)
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
     waiting     with a best capture, or a direct win, that is not *due* yet: the propagation has not
                 reached the order and plies of that value
     losable     unknown, and either without a capture or with a best capture that loses and is due
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
-    pattern     positions in which the offender has nothing but the offence
+    pattern     set of positions in which each move of the offender loses, or is an offence and
+                stays in the set (docs/values.md, "Patterns, exactly")
     direct win  a position of a pattern, the winner to move: won in 0 plies at this order
-    seed        position without moves, waiting capture, or direct win: here propagation begins
+    seed        position from which propagation begins: without moves, with a waiting capture, or a
+                direct win
     order       at order 0 the rules of repetition decide nothing; order k >= 1 is the k-th
                 iteration of `solve.settle_orders`
     parent      the table that is solved; a *view* is a supporting table with the parent's index
@@ -49,7 +53,7 @@ Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, an
     legal : Rows of the given leads, in (out in `k_legal`); the legal positions
     area : int64 (inner size,), the squares where the inner piece may stand
     numbers : unsigned (rows of the given leads * 90,), inout; the number of each position's
-        code, or of its best capture found so far, in a palette (`tbgen.tables.palettes`)
+        code, or of its best capture found so far, in a palette
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
         supporting table with the parent's index; numbers in the palette of `numbers`
     view_frame : Frame, of the view

@@ -47,13 +47,13 @@ opponent's last move may have been the offence.
 LossFilter = Callable[[Frontier], object]
 """Function `loss_filter(losses)` that removes from a frontier positions that are in no pattern.
 
-The offender is to move in `losses`, and all captures lose there. A removed position is in no
-pattern until one more of its moves loses.
+The offender is to move in `losses`, and all captures lose there. A removed position can be in a
+pattern of a later order only if one more of its moves loses by then.
 """
 
 
 SharedSets = tuple[Rows, Rows, Rows, Frontier]
-"""Sets that all searches of a material use, one after the other: `possible_losses`, `escapes` and
+"""Sets that all searches of a material use, one search at a time: `possible_losses`, `escapes` and
 `unwon_storage` of `Search`, and a fourth frontier beside the three of the propagation.
 """
 
@@ -218,7 +218,7 @@ class Search:
             sets.clear_rows(marked)
             sets.add(state.after_offence, marked, within=p.unknown[self.winner])
             sets.difference(self.unwon, marked, self.escapes)
-            # Not from `loss_candidates` afterwards: `join` would list the emptied rows again.
+            # Remove `lost` here: `join` would list again rows emptied in `loss_candidates`.
             if lost is not None:
                 sets.remove(lost, newly_losing.rows)
             self.without_move_into(self.offender, newly_losing, self.loss_candidates, self.escapes)
@@ -235,8 +235,8 @@ class Search:
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
         """Set `newly_losing` to the offender's losable positions with one more losing move.
 
-        This move is a quiet one into a position that is won since the last search or that a capture
-        wins at this order, or it is a best capture that loses at this order.
+        A quiet move counts if it leads to a position that was won after the last search, or that a
+        capture wins at this order. A capture counts if it is the best one and loses at this order.
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]

@@ -2,12 +2,12 @@
 """Kernels of phase 2b: the values of all captures of one kind of piece, read from a view.
 
 A view is a supporting table with the index of the table that is solved, the parent
-(`supporting.py`). It has the value of each capture as a number in a palette, larger if better, or 0
-if the position after the capture is illegal. The array `numbers` has the best capture so far of
-each position, 90 for each row. To *raise* a number is to replace it by another, if that is larger.
+(`supporting.py`). A view has the value of each capture as a number in a palette, larger if better,
+or 0 if the position after the capture is illegal. The array `numbers` has the best capture so far
+of each position, 90 for each row. To *raise* a number is to replace it by another that is larger.
 
     a piece of a mid group is captured     the view has the parent's leads and inner piece
-    the inner piece is captured            the same without an inner piece: one number per row
+    the inner piece is captured            the view has the parent's leads, and one number per row
     an advisor or elephant is captured     the view has leads without this piece; mirror images
                                            have leads of their own (`Layout.reduced` is False)
 

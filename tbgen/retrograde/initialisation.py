@@ -3,7 +3,7 @@
 
     no capture          losable: lost as soon as all moves lose
     best capture draws  never lost, and does not wait
-    best capture wins   never lost; waits for the ply at which the capture's value is settled
+    best capture wins   never lost; waits for the ply that settles positions with this value
     best capture loses  waits for that ply, and is losable from then on
 
 The positions that wait, and those without any move (`Propagation.start`), are the *seeds* of the

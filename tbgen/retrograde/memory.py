@@ -82,7 +82,7 @@ _TILES = 2
 """Number of tiles (one lead or more each) that the writer of a table holds at a time."""
 
 _SLACK_BYTES = 16 << 20
-"""Bytes that numpy, zstd and the allocator take between two checks of the memory in use."""
+"""Bytes that numpy, zstd and the allocator take until `DiskStorage` measures the memory again."""
 
 
 _MOST_PLACEMENTS = 1 << 32
@@ -90,7 +90,7 @@ _MOST_PLACEMENTS = 1 << 32
 
 
 def fits_32_bits(material: Material) -> bool:
-    """Return whether 32 bits can number the slots of a lead; else the solver refuses a material."""
+    """Return whether 32 bits can number the slots of a lead, as the solver requires."""
     return Layout.of(material).mids * SQUARES <= _MOST_PLACEMENTS
 
 
@@ -106,8 +106,8 @@ def require_numbers_of_32_bits(material: Material) -> None:
 def has_orders(material: Material, rules: Rules) -> bool:
     """Return whether orders above 0 (positions decided by the repetition rules) are searched.
 
-    False under rules without perpetual check, and if one side has no attackers: then checks decide
-    nothing (lemma of Fang, Hsu & Hsu 2002, section 5), and no case is known in which chases do.
+    False under rules without perpetual check. Also False if one side has no attackers: then checks
+    decide nothing (lemma of Fang, Hsu & Hsu 2002, section 5), and no chases that do are known.
     """
     return rules.judges_checks and material.both_armed
 
@@ -128,8 +128,8 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Part of `least` by which the memory in use may grow between two checks of it (`DiskStorage`):
-    pages of arrays on disk, and what numpy, zstd and the allocator take.
+    """Part of `least` that may come into use before `DiskStorage` measures memory again: pages of
+    arrays on disk, and memory that numpy, zstd and the allocator take.
     """
 
 
@@ -170,9 +170,9 @@ def memory_needed(
 
 
 def _captures(material: Material, victim: Side) -> Iterator[tuple[PieceType, Layout, list[Layout]]]:
-    """Yield for each type of piece that `victim` may lose the layouts that its capture needs.
+    """Yield a triple for each type of piece that the side `victim` may lose.
 
-    These are the layout of the supporting table, and those of its views.
+    Its parts are the type, the layout of the table after the capture, and the layouts of the views.
     """
     layout = Layout.of(material)
     for (side, kind), child in material.captures().items():

@@ -95,7 +95,7 @@ class OutcomePlanes:
     def plane(self, side: int) -> NDArray[np.uint8]:
         """Return the outcome codes with a side to move, uint8 (slots,); 0 in unused slots.
 
-        A change of side reads the table again. Raises the errors of reading it.
+        A change of side reads the table again. Raises the errors of reading the table.
         """
         if self._plane is None or self._plane[0] != side:
             self._plane = None  # there is memory for one only

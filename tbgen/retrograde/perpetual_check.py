@@ -58,9 +58,10 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Make unknown positions direct wins: the winner is in check, and a capture wins at this order.
+    """Declare the unknown positions direct wins in which the winner, in check, wins by a capture.
 
-    They belong to the check pattern (docs/values.md, "Patterns, exactly", condition 2).
+    The capture wins at this order. The positions belong to the check pattern (docs/values.md,
+    "Patterns, exactly", condition 2).
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:
@@ -74,10 +75,10 @@ def _declare_captures(search: Search) -> None:
 def _prune_checkers(search: Search) -> bool:
     """Prune win candidates in which the winner must check for ever; return whether there were any.
 
-    All other win candidates are *calm*: a reply leads to a loss candidate that is not in check, or
-    to one in check whose moves all lead to calm candidates or won positions (a least fixpoint).
-    Candidates that depend on pruned ones are pruned, too. Calm candidates may then cease to be
-    calm, so the caller repeats this until False is returned.
+    All other win candidates are *calm*, a least fixpoint: some reply leads to a calm loss
+    candidate. A loss candidate is calm if the offender is not in check there, or if all moves lead
+    to calm win candidates or won positions. Candidates that depend on pruned ones are pruned, too.
+    Calm candidates may then cease to be calm, so the caller repeats this until False is returned.
     """
     sets, winner, offender = search.sets, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows

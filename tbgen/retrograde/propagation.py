@@ -4,9 +4,9 @@
     wins in n      a move into a loss in n - 1, or a capture of this value
     losses in n    all moves and captures lose, the longest of them in n plies
 
-At order 0 the seeds are captures, and positions without any move (lost in 0 plies). At order k they
-are captures of this order, and the direct wins that `candidates.py` finds (Fang, Hsu & Hsu 2002,
-sections 5 and 6.1). A capture is *due* in the step that settles positions with its value.
+At order 0 the seeds are captures, and positions without any move (lost in 0 plies). At order k the
+seeds are captures of this order, and the direct wins that `candidates.py` finds (Fang, Hsu & Hsu
+2002, sections 5 and 6.1). A capture is *due* in the step that settles positions with its value.
 
 To *settle* a position is to give it its code. Steps settle the best wins and the worst losses left,
 so a position's first code is its value. The code goes into a journal; the position leaves two sets:
@@ -37,8 +37,8 @@ from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[str, int, int, int], None]
-"""Function `report(phase, order, plies, settled)`, called when a phase begins, with `settled` 0,
-and after each ply of the propagation, with the number of positions settled in it.
+"""Function `report(phase, order, plies, settled)`. It is called when a phase begins, with `settled`
+0, and after each ply of the propagation, with the number of positions that the ply has settled.
 """
 
 
@@ -135,6 +135,8 @@ class Propagation:
         """Settle one ply, wins at odd steps, losses at even ones; return the number of positions.
 
         number : the step, from 1 on: the plies of the value at order 0, plies + 1 at higher orders
+
+        Raises `LimitExceededError` if the value does not fit the codes.
         """
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
@@ -165,7 +167,7 @@ class Propagation:
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
         """Set `found` to the positions that wait for a value; return whether any waited.
 
-        If none waited, `found` is unchanged. Otherwise all of them cease to wait, and for a loss
+        If none waited, `found` is unchanged. Otherwise all that waited cease to wait. For a loss,
         those on `found` become losable. Positions that a better move has settled since are among
         those that waited, but are not put on `found`.
         """
@@ -223,7 +225,7 @@ class Propagation:
         return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield, for each win or each loss of an order, the positions that wait for it.
+        """Yield, for each value of an order and outcome, the positions that wait for the value.
 
         Positions that other moves have settled since are included.
         """
@@ -233,7 +235,10 @@ class Propagation:
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: makes unknown positions losable whose best capture loses at `order`."""
+        """Context manager: makes unknown positions losable whose best capture loses at `order`.
+
+        At the end they are removed from `losable`.
+        """
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])

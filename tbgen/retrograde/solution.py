@@ -82,7 +82,7 @@ class Solution:
     workers: Workers
     chunks: Chunks
     journals: tuple[Journal, Journal]
-    """All positions for each side to move; those not settled by any phase are draws."""
+    """Codes of all legal positions for each side to move, draws included."""
     chase_patterns: dict[int, int]
     """Map from each order searched to its number of direct wins by perpetual chase."""
 
@@ -155,7 +155,7 @@ class Solution:
 class CountedPlanes:
     """Planes of a solution, one in memory at a time, and the counts of their codes.
 
-    The counts of a side are known after the first `numbers_from` for this side.
+    `histogram` and `first_slot` of a side need an earlier call of `numbers_from` for this side.
     """
 
     def __init__(self, solution: Solution) -> None:

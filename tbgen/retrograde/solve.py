@@ -55,15 +55,17 @@ def solve(
     ready: Callable[[Palette], None] = lambda palette: None,
     checkpoint: Checkpoint | None = None,
 ) -> Solution:
-    """Solve one material, up to the last order that `settle_orders` defines; return the codes.
+    """Solve one material, up to the last order that `settle_orders` defines.
 
     Only order 0 is solved if the rules cannot decide anything (`memory.has_orders`).
 
-    supporting : opens a finished table, under the same rule set, that captures lead to
+    supporting : function that opens the table of a material after a capture, under `rule_set`
+    rule_set, metric, code_space : of the table that is solved
     storage : of the large arrays (None: in memory)
     meter : counts the sweeps and the rows that they read
+    report : called as `propagation.Report` describes
     ready : called once for each side, with the palette of its captures, before these are found
-    checkpoint : storage of the state; a solver that resumes from a state opens no table
+    checkpoint : storage of the state; if it has a saved state, `supporting` is not called
 
     Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown
     rules, `MaterialError` for too large an index, `UnsupportedMaterialError` for too many
@@ -108,9 +110,9 @@ def solve(
 def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """Revised propagation phase: find direct wins and propagate them, order by order.
 
-    Continues after the last step of the given state. Ends with the first order that settles no
-    position while no capture waits for a higher order, or with the limit of the rule set on orders.
-    Raises `LimitExceededError`.
+    Continues after the last step of the given state. Ends after the rule set's limit on orders, or
+    after the first order that settles no position, if no capture waits for a higher order. Raises
+    the errors of `BuildState.propagate`.
     """
     propagation = state.propagation
     sets = propagation.sets

@@ -118,8 +118,8 @@ def _encode(solution: Solution) -> None:
 def _solve_all(rules: Rules) -> None:
     """Call all kernels of a build, for planes of one byte per number, by solving tiny materials.
 
-    KRKN needs the kernels for mid groups, for the capture of an inner piece and for captures that
-    wait, KRKA those for the capture of a defender.
+    KRKN needs the kernels for mid groups, for captures of an inner piece and for captures that
+    wait. KRKA needs those for captures of a defender.
     """
     solved: dict[str, Solution] = {}
     for name in ("KRK", "KNK", "KRKN", "KRKA"):

@@ -234,7 +234,7 @@ def slides_along_ranks(start, free):
 
 @part
 def _fill_up(start, free):
-    """Return `start` and the squares of `free` that rooks on `start` reach upwards, in one word."""
+    """Return `start` and the squares of `free` that rooks on `start` reach up, in one word."""
     reach = start | (free & (start << _9))
     path = free & (free << _9)
     reach |= path & (reach << _18)
@@ -243,7 +243,7 @@ def _fill_up(start, free):
 
 @part
 def _fill_down(start, free):
-    """Return `start` and the squares of `free` that rooks there reach downwards, in one word."""
+    """Return `start` and the squares of `free` that rooks on `start` reach down, in one word."""
     reach = start | (free & (start >> _9))
     path = free & (free >> _9)
     reach |= path & (reach >> _18)
@@ -376,7 +376,7 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece on `square` attacks, or from which one attacks it.
+    """Return the empty squares attacked from `square`, or those from which `square` is attacked.
 
     The piece has type `kind` and side `side`. For a rook or cannon both sets are the same.
 

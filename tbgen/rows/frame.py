@@ -9,7 +9,7 @@
            other mids
 
 A mid is the sum over all groups of *rank* (number of the placement of the group's men) times
-*stride*. A man's move changes one rank; with the *companions*, the other men of its group, it is
+*stride*. A man's *companions* are the other men of its group. A man's move changes one rank, to
 
     extend[mid_companions[mid, man], square after the move]
 """
@@ -30,8 +30,8 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 STRIDE = SQUARES
-"""Slots of a row of a plane in memory: one for each square of the inner piece, even where it cannot
-stand. Without an inner piece, a row has one slot.
+"""Number of slots of a row in memory: one for each square, even where the inner piece cannot stand.
+Without an inner piece, a row has one slot.
 """
 
 
@@ -290,7 +290,7 @@ def is_canonical(lead, mid, square, frame):
 
 @part
 def _largest_as_inner(mid, square, frame):
-    """Exchange the inner piece and its twin on the largest square, if that square is larger.
+    """Exchange the inner piece and the man `Frame.twin`, unless the inner piece's square is larger.
 
     Returns the mid and the inner square afterwards.
     """

@@ -41,9 +41,9 @@ from tbgen.rows.bitsets import (
 from tbgen.rows.frame import COMPANIONS, EYE, FIRST_EXTEND, GROUP_STRIDE, KIND, MIRRORED, SIDE, SIZE
 
 STEP, RANK = 2, 22
-"""Distances in words on a *board of rows*, with a row (two words) per square of the moving man:
-STEP to the next square of a rank, RANK to the next of a file. After its nine squares, each rank has
-a margin of two, in which steps over either edge end.
+"""Distances in words on a *board of rows*: a row (two words) for each square of the moving man.
+STEP is the distance to the next square of a rank, RANK to the next square of a file. After the nine
+squares of each rank there is a margin of two squares, in which steps over either edge end.
 """
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
 """Start and end of a board's ten ranks, and length with two more ranks at each end, in words."""
@@ -237,7 +237,7 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 @part
 def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
-    """Add predecessors by moves of a man of a group with stride 1: one row for each of its squares.
+    """Add predecessors by moves of a man of a group with stride 1; its companions stay.
 
     The rows for all squares of the man are copied into a board of rows (`STEP`). Every step is then
     a constant offset, and a step off the board finds nothing, so the loops need no branch.
@@ -280,7 +280,7 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 @part
 def _slide_on_board(buffer):
-    """Write to board OUT the predecessors, by slides, of the frontier's rows on the first board."""
+    """Write to board OUT the predecessors, by slides, of the rows on the first board."""
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
         lo = (lo | buffer[i]) & buffer[FREE + i]
@@ -307,7 +307,7 @@ def _slide_on_board(buffer):
 
 @part
 def _jump_on_board(buffer):
-    """Write to board OUT the predecessors, by jumps, of the frontier's rows on the first board."""
+    """Write to board OUT the predecessors, by knight jumps, of the rows on the first board."""
     # FREE on the leg's square: the positions in which no other piece is on the leg.
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
@@ -320,7 +320,7 @@ def _jump_on_board(buffer):
 
 @part
 def _step_on_board(side, buffer):
-    """Write to board OUT the predecessors, by steps, of the frontier's rows on the first board."""
+    """Write to board OUT the predecessors, by pawn steps, of the rows on the first board."""
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2
     for i in range(FIRST, LAST):

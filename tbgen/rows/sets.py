@@ -36,8 +36,8 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 100_000
-"""Numbers of rows on a frontier: below the first, `ranges_for` returns 1, below the second
-`FEW_RANGES`: there is little work, and calling a kernel for a range takes 20 microseconds.
+"""Numbers of rows on a frontier: below the first, `ranges_for` returns 1, and below the second
+`FEW_RANGES`. There is little work, and calling a kernel for a range takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
@@ -285,7 +285,7 @@ class Sets:
         )
 
     def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
-        """Call `operation` with the same range of rows of all sets, range by range, by threads."""
+        """Call `operation` by threads for each range of rows, with these rows of each set."""
 
         def operate(lead_0: int, lead_1: int, _: int) -> None:
             rows = slice(lead_0 * self.mids, lead_1 * self.mids)

@@ -8,9 +8,10 @@ opponent; *escapes* are positions that save the side to move. There are three ki
     found = within & predecessors(frontier) - predecessors(escape)   and no escape is left
     found = within - predecessors(escape)                            no escape is left
 
-The predecessors in a lead (placement of the defenders) are gathered from this lead and those that
-its moves lead to: from lists of rows if the frontier has few rows there (sparse, `moves.py`), or by
-scanning lines of the board (dense, `gather.py`). One thread writes each lead.
+The predecessors in a lead (placement of the defenders) are gathered from the frontier's rows in
+this lead and in those that moves of defenders lead to: from lists of these rows if they are few
+(sparse, `moves.py`), otherwise by scanning lines of the board (dense, `gather.py`). One thread
+writes each lead.
 
 With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices,
 since each position of `within` has a quiet move into `escape` or the frontier
@@ -214,7 +215,7 @@ def _k_sweep(
     lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
     frame,
 ):  # fmt: skip
-    """Set `found` by a sweep, in the given leads; return how many rows of `within` were read.
+    """Set `found` by a sweep, in the given leads; return the number of rows of `within` read.
 
     everywhere : bool, take all of `within` in place of the predecessors of `front`
     front : Frontier of the opponent, in; if `everywhere`, `within` as a frontier

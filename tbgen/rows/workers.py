@@ -17,8 +17,7 @@ from tbgen.rows.storage import Storage
 from tbgen.system.threads import thread_pool
 
 RANGES = 48
-"""Maximum number of ranges that the leads are usually divided into: enough to balance the threads.
-"""
+"""Usual maximum number of ranges of leads: enough to balance the threads."""
 
 FEW_RANGES = 8
 """Maximum number of ranges of leads for set algebra, where all rows take equal time, and for sweeps

@@ -6,7 +6,7 @@
 
 A move that gives no check *chases* a piece V, the victim, if it creates a threat of a piece Q, the
 attacker, to capture V, and the reply removes this threat. Points are those of docs/referee.md,
-section 2; `chase_rules` has a rule set's variations of them as bits (`rulesets.Chases.word`). A
+section 2; `chase_rules` has a rule set's choices in these points, as bits (`Chases.word`). A
 *root* of V is a piece of V's side that can legally recapture after Q x V. The functions are scalar
 (`tbgen.system.scalar`); they try moves on the given board and restore it.
 """

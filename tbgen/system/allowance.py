@@ -1,11 +1,11 @@
 """Memory limits of this process: free memory, and limits set by the system or a container.
 
-    --memory          replaces free memory
-    free memory       memory that the machine can give without swapping
+    --memory          memory that the user allows, in place of free memory
+    free memory       memory that the machine can give without swapping, and what this process has
     control groups    versions 1 and 2: containers, services, batch jobs. A process that exceeds
                       the limit of its group, or of an enclosing group, is killed
     RLIMIT_DATA       `ulimit -d`: private memory, without pages of files
-    RLIMIT_AS         `ulimit -v`: address space, which includes arrays on disk
+    RLIMIT_AS         `ulimit -v`: address space, which includes arrays mapped from files
 
 On macOS, total memory takes the place of free memory, and there are no control groups. On Windows,
 the only limit is free memory, or `--memory`.
@@ -82,7 +82,9 @@ def _groups() -> Iterator[Path]:
 
 
 def _membership(controller: str) -> str:
-    """Return the path of this process's group in `/proc/self/cgroup`; "/" for none, or for `..`.
+    """Return the path of this process's group in `/proc/self/cgroup`.
+
+    Returns "/" if the file lists no such group, or only a path that contains `..`.
 
     controller : "memory" for the group of version 1 with this controller; "" for that of version 2
     """

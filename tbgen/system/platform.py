@@ -72,7 +72,7 @@ _WRITE_FLAGS = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 
 
 def require_regular(descriptor: int, path: Path) -> int:
-    """Return the descriptor of a regular file; close any other one and raise `OSError`."""
+    """Return `descriptor`; if it is not open on a regular file, close it and raise `OSError`."""
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
@@ -218,7 +218,7 @@ def _memory_status() -> tuple[int, int]:
 
 
 def anonymous_pages(size: int) -> mmap.mmap:
-    """Return a new memory mapping of `size` zero bytes, at least one.
+    """Return a new memory mapping of `size` zero bytes, or of one byte if `size` is 0.
 
     Raises `OSError` if there is too little memory.
     """
@@ -230,8 +230,8 @@ def anonymous_pages(size: int) -> mmap.mmap:
 def allocate(descriptor: int, size: int) -> None:
     """Give an empty file its size, and reserve its room on the disk where the system can.
 
-    Raises `OSError` if the disk is full. Where no room can be reserved (macOS), a page that is
-    written later to a full disk ends the process.
+    Raises `OSError` if the disk is full. Where the system reserves no room (macOS), a later write
+    to mapped pages of the file ends the process if the disk is full.
     """
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
@@ -272,7 +272,7 @@ def resident_bytes() -> int:
 
 
 def stack_bytes() -> int:
-    """Return the stack size of a new thread in bytes; 8 MiB without a limit."""
+    """Return the stack bytes of a new thread: set in `threading`, else RLIMIT_STACK, else 8 MiB."""
     limit = resource_limit("RLIMIT_STACK")
     return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
 
@@ -316,13 +316,13 @@ OWN_GROUP: dict[str, Any] = (
 
 
 def inherit(connection: Connection) -> dict[str, Any]:
-    """Return options of `subprocess.Popen` for a process that uses a connection (`inherited`).
+    """Return options of `subprocess.Popen` for a process that opens `connection` by `inherited`.
 
     On Windows, makes the handle of the connection inheritable.
     """
     if not WINDOWS:
         return {"pass_fds": (connection.fileno(),)}
-    import subprocess  # late: only those who start a process need it
+    import subprocess  # late: needed only to start a process
 
     handles = [connection.fileno()]
     os.set_handle_inheritable(handles[0], True)  # type: ignore[attr-defined,unused-ignore]
@@ -381,7 +381,7 @@ def safe_path() -> Iterator[None]:
 
 
 def usable_cores() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors that this process may use; if unknown, the machine's."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

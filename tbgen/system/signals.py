@@ -55,7 +55,8 @@ def leave_signals() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Handle SIGALRM or a signal of `_STOPS`: call the current handler of SIGINT (Ctrl-C).
 
-    A web server's handler shuts the server down. Workers have none: `KeyboardInterrupt` is raised.
+    A web server's handler shuts the server down. Without a handler, as in worker processes, which
+    ignore SIGINT, raises `KeyboardInterrupt`.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):
@@ -64,7 +65,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again.
+    """Report an exception that Python has dropped, but raise a `KeyboardInterrupt` again.
 
     SIGALRM or, on Windows, a thread raises it again after `_RETRY_SECONDS`.
     """

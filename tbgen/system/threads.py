@@ -1,4 +1,4 @@
-"""Thread pools, started only if the limits of the process leave enough for them.
+"""Thread pools, started only if the limits of the process leave enough memory.
 
 If a limit such as `ulimit -v` is reached while a thread starts, the thread ends without a signal,
 and the thread that started it waits forever (CPython 3.11).
@@ -27,9 +27,10 @@ def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
 
 
 def startable_threads(most: int) -> int:
-    """Return how many threads the system lets this process start, as `ulimit -u` limits; try it.
+    """Return the number of threads that this process can start now, at most `most`.
 
-    most : number of threads to try, for which there must be memory
+    Starts threads until the system refuses one, for example by `ulimit -u`, and ends them. There
+    must be memory for `most` threads.
     """
     ended = Event()
     started: list[Thread] = []

@@ -34,8 +34,8 @@ def percent(share: float) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, such as `1 table` or `2 tables`.
+    """Return a number with its noun, such as `1 table` or `1,024 tables`.
 
-    plural : plural of the noun if it does not end in `s` alone, as in `plies`
+    plural : plural of the noun, such as `plies`; "" if it is the noun with an `s`
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -17,7 +17,8 @@ Vocabulary
     offence node   a position with the offender to move, and a victim
     reply node     the position after a chase, with the winner to move
     calm           of a reply: gives no check, and attacks nothing anew
-    condition      a reply that is no check, or no chase of a given piece: needed again and again
+    condition      that the winner replies again and again without a check, or without a chase of a
+                   given piece
 
 Parameters of kernels, unless a kernel says otherwise:
     row, square : int64, the slot of a position: its row, and the square of the inner piece

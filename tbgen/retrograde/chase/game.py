@@ -187,9 +187,9 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the pair's reply chases: it attacks them
-    anew, and the pair's chase answers the attack. Bits are indices at the offence node before the
-    reply. No meaning if the reply gives check.
+    """uint64 (pairs,): set of the offender's pieces that the pair's reply chases: the reply attacks
+    them anew, and the pair's chase answers the attack. Bits are indices at the offence node before
+    the reply. No meaning if the reply gives check.
     """
     pieces: np.uint64
     """Set of all pieces of the offender but the king."""

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Graph of the chase candidates that are left: exact attacks, victims, and replies.
 
-    offence node   a loss candidate (the offender to move) and a victim V that it must chase
+    offence node   a loss candidate, and a victim V that the offender, who is to move, must chase
     reply node     the position after one chase of V from there, the winner to move
     edge           a quiet reply of the winner that answers the attack on V, and leads to an
                    offence node of the same V. Under rules in which a check voids all chases
@@ -136,7 +136,7 @@ class PartialGraph(NamedTuple):
 
 @part
 def _try_chase(victim, source, target, setting, boards):
-    """Play the offender's quiet move on `boards.after` and `boards.squares`, unless it loses.
+    """Play the offender's quiet move on `boards.after` and `boards.squares`, unless the move loses.
 
     `boards.board` and `boards.squares` have the position before the move. `victim` is a common
     victim of this position, so a move that does not lose chases `victim`.

@@ -65,9 +65,9 @@ def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
 
 @part
 def _defender_attacks_on_inner(side, source, occ_lo, occ_hi):
-    """Return the squares of the inner piece on which a defender of `side` attacks it.
+    """Return the squares on which an advisor or elephant on `source` attacks the inner piece.
 
-    The defender is an advisor or elephant on `source`. Occupied squares may be in the set.
+    The set may contain occupied squares.
     """
     lo, hi = EMPTY, EMPTY
     for target in range(SQUARES):

@@ -2,7 +2,7 @@
 """Common victims of a loss candidate: pieces chased by every move that does not lose.
 
 A *loss candidate* is a position with the offender to move that may belong to a perpetual chase. It
-is kept if it has a common victim; nearly all are removed. To chase is to attack *anew*: the attack
+is kept if it has a common victim, as few candidates have. To chase is to attack *anew*: the attack
 did not exist before the move. The referee's predicates (`tbgen.rules.chases`) test this on whole
 boards. Parameters of kernels: `tbgen.retrograde.chase`; of rows and leads: `tbgen.rows`.
 """
@@ -29,14 +29,14 @@ ELEPHANT = int(PieceType.ELEPHANT)
 
 @by_pointer
 class ChaseSetting(NamedTuple):
-    """Data of a search for one winner's direct wins."""
+    """Data of a search for one winner's direct wins by chases."""
 
     winner: int
     """The side that wins by a perpetual chase; the other side is the offender."""
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     unwon: Rows
-    """Positions without a value, the winner to move, that no capture wins at this order."""
+    """Unknown positions, the winner to move, that no capture wins at this order."""
     converter: SlotConverter
 
 
@@ -44,8 +44,8 @@ class ChaseSetting(NamedTuple):
 def is_won(row, square, setting):
     """Return whether the position (row, square), the winner to move, is not in `unwon`.
 
-    Also True for illegal positions, so that an illegal move of the offender is no escape, and for
-    positions that the winner has lost, to which no move of a loss candidate leads.
+    Also True for illegal positions, so that an illegal move of the offender is no escape. Positions
+    that the winner has lost give True, too, but no move of a loss candidate leads to one.
     """
     return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
