@@ -178,6 +178,14 @@ def quiesce(state, shared, row, side, alpha, beta):
     return best
 
 
+@part
+def _static_estimate(state, row, side):
+    """Return the static evaluation of a node; `NO_ESTIMATE` in check and in a full-width search."""
+    if state.log[row, CHECKED] != 0 or state.full_width != 0:
+        return np.int64(selectivity.NO_ESTIMATE)
+    return np.int64(evaluate(state, row, side))
+
+
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
     """Return a node's score (module's docstring); store its principal variation in `pv[ply]`."""
@@ -191,9 +199,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
     # Evaluate before the look-up, while the bucket is prefetched.
-    estimate = np.int64(selectivity.NO_ESTIMATE)
-    if state.log[row, CHECKED] == 0 and state.full_width == 0:
-        estimate = np.int64(evaluate(state, row, side))
+    estimate = _static_estimate(state, row, side)
     data = entry.look_up(state, shared, row)
     known = _cutoff_score(state, ply, estimate, data, depth, alpha, beta)
     if known != UNKNOWN:
@@ -254,7 +260,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     if best >= beta:
         # The cutoff depends on one move only.
         bound, depends = entry.LOWER, state.depends[ply + 1]
-        if state.boards[row, best_move & 127] == EMPTY:
+        if best_move != 0 and state.boards[row, best_move & 127] == EMPTY:
             reward(state, row, ply, best_move, depth)
     state.depends[ply] = depends
     _store_result(state, shared, row, depth, bound, best, best_move)
@@ -277,6 +283,7 @@ def search_root(states, shared, moves, first, depth, low, high):
     state = states[0]
     row, side = state.root, state.root_side
     state.pv_length[0] = 0
+    state.estimate[0] = _static_estimate(state, row, side)
     best, alpha = np.int64(-INFINITE), low
     i = first
     while i < len(moves) and best < high:
