@@ -156,7 +156,8 @@ class Resources:
         Does nothing if `ended` is set before the kernels are loaded, or if those of the search
         cannot be loaded. Raises the errors of `with_tables`.
 
-        is_awaited : whether the allocation is to end early: a search waits, or the engine ends
+        is_awaited : returns True once the allocation must end early, since a search waits for it or
+            the engine ends
         """
         # Proof kernels, too: compiling them later would delay the first answers.
         searcher = self._wait_for(self._loaded_proofs, ended)

@@ -122,7 +122,7 @@ def _change_of(directory: Path) -> int:
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
-    """Return a note that the directories have no table of a rule set, but others, if any."""
+    """Return a note that directories have no table of a rule set; it names others with tables."""
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
     if outcomes:

@@ -135,8 +135,13 @@ class Cluster(Executor):
         self._opened.close()
 
     def workers(self) -> dict[str, Any]:
-        """Return dask's data on each worker by its address: `resources`, `nthreads`, `pid` etc."""
-        return self._client.scheduler_info(n_workers=-1)["workers"]
+        """Return dask's data on each worker by its address: `resources`, `nthreads`, `pid` etc.
+
+        Empty if the scheduler is lost.
+        """
+        with contextlib.suppress(OSError):
+            return self._client.scheduler_info(n_workers=-1)["workers"]
+        return {}
 
     def trouble(self) -> str:
         """Return the reason why jobs wait: no scheduler, no worker, or none with enough memory."""
