@@ -69,6 +69,7 @@ enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALE
 enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
 enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, the inner piece */
 enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
+enum { MAX_SPAN = 16383 }; /* distances below 32768 plies */
 enum { WDL_METRIC = 2, TRITS = 5, TRIT_BYTES = 243, MAX_WDL_SLOTS = TRITS * MAX_BLOCK_BYTES };
 #ifdef _WIN32
 enum { DIRECTORY_MARK = '\\' }; /* separator of paths, besides '/' */
@@ -348,7 +349,8 @@ uint64_t xq_piece_key(int piece)
     return (uint64_t)1 << COUNT_BITS * piece;
 }
 
-/* Read a canonical name, padded with zero bytes to 32; returns 0 for any other text. */
+/* Read a canonical name, padded with zero bytes to 32; returns 0 for any other text, and for a
+ * material without attackers. */
 static int parse_material(const uint8_t *name, xq_piece_counts *m)
 {
     static const char letters[] = "RNCPAB";
@@ -367,7 +369,8 @@ static int parse_material(const uint8_t *name, xq_piece_counts *m)
     for (; at < MATERIAL_BYTES; at++)
         if (name[at] != 0)
             return 0;
-    return army_rank(m->count[0]) >= army_rank(m->count[1]);
+    uint32_t first = army_rank(m->count[0]); /* its last digits: advisors, elephants */
+    return first >= army_rank(m->count[1]) && first >> 2 * COUNT_BITS != 0;
 }
 
 /* -- placements and ranks ------------------------------------------------------------------ */
@@ -1017,7 +1020,7 @@ static int read_coding(xq_table_file *t, const uint8_t *h)
                    : XQ_ERR_CORRUPT;
     return version == TABLE_VERSION && h[12] <= XQ_DTC &&
                    (t->width == 1 || t->width == 2 || t->width == 4) && t->span >= 1 &&
-                   t->span <= draw_code(t) - 1 && t->block_slots >= 1 &&
+                   t->span <= draw_code(t) - 1 && t->span <= MAX_SPAN && t->block_slots >= 1 &&
                    t->block_slots <= MAX_BLOCK_BYTES
                ? XQ_OK
                : XQ_ERR_CORRUPT;
@@ -1613,13 +1616,12 @@ static int unpack_bytes(xq_reader *reader, const xq_table_file *t, size_t length
     unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
     if (unpacked > most || (t->is_wdl && length > most))
         return XQ_ERR_CORRUPT;
-    size_t frame = ZSTD_findFrameCompressedSize(reader->packed, length);
-    if (ZSTD_isError(frame))
-        return XQ_ERR_CORRUPT;
+    if (ZSTD_findFrameCompressedSize(reader->packed, length) != length)
+        return XQ_ERR_CORRUPT; /* an error, or bytes after the frame */
     *content = (uint8_t *)malloc((size_t)unpacked + 1);
     if (*content == NULL)
         return XQ_ERR_MEMORY;
-    *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, frame);
+    *size = ZSTD_decompressDCtx(reader->decoder, *content, (size_t)unpacked, reader->packed, length);
     if (ZSTD_isError(*size) || *size != unpacked) {
         free(*content);
         *content = NULL;

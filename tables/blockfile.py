@@ -318,8 +318,12 @@ class BlockFile(Generic[Spec]):
             found = kind.from_text(text.decode("ascii"))
         except ValueError:
             raise CorruptTableError(self.path, "the statistics cannot be read") from None
-        if found.index_size != self.header.slots:
-            raise CorruptTableError(self.path, "the statistics have another number of slots")
+        name, slots = self.header.spec.name, self.header.slots
+        own = (name.material.name, name.rules, name.metric, name.rule_set.orders, slots)
+        if own != (
+            found.material, found.rules, found.metric, found.orders_limit, found.index_size
+        ):  # fmt: skip
+            raise CorruptTableError(self.path, "the statistics are those of another table")
         return found
 
     def is_same_file(self, path: Path) -> bool:
@@ -390,7 +394,7 @@ class BlockFile(Generic[Spec]):
             # `content_size` is what `decompress` allocates; it is the largest integer if the frame
             # states no size. `zstandard.frame_content_size` would give 0 for skippable frames.
             if zstandard.get_frame_parameters(data).content_size <= limit:
-                return _decompressor.decompress(data)
+                return _decompressor.decompress(data, allow_extra_data=False)
         except zstandard.ZstdError:
             pass
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)

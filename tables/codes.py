@@ -32,7 +32,10 @@ BYTE_SPAN = 127
 """Number of distances per order in most tables: at order 0, losses to 252 plies, wins to 253."""
 
 LONG_SPAN = 16383
-"""Number of distances per order in tables with distances that `BYTE_SPAN` excludes."""
+"""Number of distances per order in tables with distances that `BYTE_SPAN` excludes.
+
+The largest that a file may have: distances are below 32768 plies, as 15 bits hold them.
+"""
 
 DIRECT_WIN = 255
 """Printed number (`Value.number`) of a direct win, at any order.

@@ -100,10 +100,7 @@ class IllegalPositionError(TablebaseError):
 
 
 class UnsupportedMaterialError(TablebaseError):
-    """A material that needs no table, or is too large for one.
-
-    Also a table with distances that are too long for the compiled reader (`tbgen.probing`).
-    """
+    """A material that needs no table, or is too large for one."""
 
     def __init__(self, material: str, reason: str) -> None:
         self.material = material

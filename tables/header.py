@@ -25,7 +25,7 @@ from tbgen.indexing.arrangement import MAX_AXES, Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import DistanceCodec
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.codes import LONG_SPAN, CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
 from tbgen.tables.names import Metric, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
@@ -117,7 +117,7 @@ class TableSpec(_Spec):
     ) -> Self:
         """Return the specification; raises `ValueError` or `IndexError` for impossible `fields`."""
         codes = CodeSpace(width, span)
-        if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
+        if width not in (1, 2, 4) or not 1 <= span <= min(codes.draw - 1, LONG_SPAN):
             raise ValueError(f"no codes of {width} bytes and span {span}")
         return cls(TableName(material, rule_set, list(Metric)[metric]), codes)
 
@@ -282,7 +282,8 @@ class Header(Generic[Spec]):
         """Return whether all fields fit the material and the size of the file; reads no blocks."""
         codec = self.spec.codec
         return (
-            1 <= self.block_slots <= codec.max_slots
+            self.spec.name.material.needs_table
+            and 1 <= self.block_slots <= codec.max_slots
             and all(
                 (1 <= constant <= codec.top) if count == 0 else constant == 0
                 for count, constant in zip(self.blocks, self.constants, strict=True)

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import Any, ClassVar, Self, TypedDict
 
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
@@ -58,9 +58,6 @@ _NAME = re.compile(
     rf"(K[A-Z]{{1,31}})\.({'|'.join(map(re.escape, Rules))})(-nominor)?"
     r"(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt"
 )
-
-_WDL = "wdl"
-"""Part of a win-draw-loss file's name, in the place of the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +124,16 @@ class TableName(_Name):
 class WdlName(_Name):
     """Name of a win-draw-loss file: material, rule set; raises `InputError` for unknown rules."""
 
+    metric: ClassVar[str] = "wdl"
+    """Part of the file name, in the place of a table's metric."""
+
     @classmethod
     def of(cls, table: TableName) -> WdlName:
         """Return the name of the win-draw-loss file that is derived from a table."""
         return cls(table.material, table.rule_set)
 
     def __str__(self) -> str:
-        return f"{self.material}.{self.rule_set}.{_WDL}"
+        return f"{self.material}.{self.rule_set}.{self.metric}"
 
 
 def tables_directory() -> Path:
@@ -154,7 +154,7 @@ def parse_name(filename: str) -> TableName | WdlName | None:
         material = Material.parse(match[1])
         name = (
             WdlName(material, rule_set)
-            if match[5] == _WDL
+            if match[5] == WdlName.metric
             else TableName(material, rule_set, Metric(match[5]))
         )
     except ValueError:  # InputError is a ValueError

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, as_position
-from tbgen.indexing.errors import enum_member
+from tbgen.indexing.errors import InputError, enum_member
 from tbgen.indexing.material import as_material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.batches import Boards, look_up
@@ -102,7 +102,8 @@ class Tablebase:
 
         options : keyword arguments of the class
 
-        Raises `InputError` like the class, and `OSError` if there is no such directory.
+        Raises `InputError` like the class and for an empty text, and `OSError` if there is no such
+        directory.
         """
         tablebase = cls(**options)
         tablebase.add_directory(tables_directory() if path is None else path)
@@ -128,9 +129,11 @@ class Tablebase:
         """Add the tables and win-draw-loss files of a directory, and return the number of new ones.
 
         Files are recognised by name (`names.py`). A name that was added before keeps its first
-        file. Subdirectories are ignored. Raises `OSError` if there is no such directory, and
-        `ValueError` after `close`.
+        file. Subdirectories are ignored. Raises `OSError` if there is no such directory,
+        `InputError` for an empty text, and `ValueError` after `close`.
         """
+        if path == "":  # to `Path`, it is the working directory
+            raise InputError("the path of the tables is empty", "name a directory, such as egtb")
         added, files = 0, sorted(Path(path).iterdir())
         if Path(path) not in self.directories:
             self.directories.append(Path(path))

@@ -135,8 +135,7 @@ class WdlFile(BlockFile[WdlSpec]):
         """Counts, and the table that the file was derived from; raises `CorruptTableError`."""
         statistics = self._read_statistics(WdlStatistics)
         name = TableName.parse(statistics.source.file)
-        own = self.header.spec.name
-        if name is None or WdlName.of(name) != own or statistics.material != own.material.name:
+        if name is None or WdlName.of(name) != self.header.spec.name:
             raise CorruptTableError(self.path, "it was derived from another table")
         return statistics
 

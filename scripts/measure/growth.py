@@ -14,12 +14,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from statistics import linear_regression
+from statistics import StatisticsError, linear_regression
 
 from measuring import Measurement
 
 from tbgen.building.features import Outcomes
-from tbgen.building.measured import Measured, read_measured
+from tbgen.building.measured import CLOCK_SECONDS, Measured, Measurements, read_measured
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.placement_count import count_placements
@@ -47,9 +47,18 @@ def read_growth(path: Path) -> tuple[str, list[Measured]]:
     """Return date and machine in measured.csv, and its rows; a bad file ends the script."""
     try:
         return read_measured(path)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         sys.exit(f"{path}: no measurements can be read there ({error!r}); "
                  "`python scripts/measure/plot_growth.py --measure` makes them")  # fmt: skip
+
+
+def read_measurements(path: Path) -> tuple[str, list[Measured], Measurements]:
+    """Return date and machine, rows and measurements of measured.csv; too few end the script."""
+    where, rows = read_growth(path)
+    try:
+        return where, rows, Measurements.of(rows)
+    except StatisticsError:
+        sys.exit(f"{path}: no table under wxf took more than {CLOCK_SECONDS} CPU seconds")
 
 
 def here() -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from frame import arguments
-from growth import read_growth, row_of, write_growth
+from growth import read_measurements, row_of, write_growth
 from measuring import Measurement, Run
 from plan_accuracy import report, unseen
 
@@ -84,10 +84,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="Write the rows to the file.")
     parser.add_argument("--csv", type=Path, default=MEASURED)
     options = parser.parse_args()
-    where, measured = read_growth(options.csv)
+    where, measured, known = read_measurements(options.csv)
     run = recorded(options.directory)
     new = additional(run, measured)
-    report(unseen(new, Measurements.of(measured)))
+    report(unseen(new, known))
     print(f"{len(run)} tables, {len(new)} of them new to the file; "
           f"speed factor {speed_factor(run, measured):.2f}")  # fmt: skip
     if options.write and new:

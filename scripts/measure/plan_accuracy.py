@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from frame import arguments
-from growth import read_growth
+from growth import read_growth, read_measurements
 
 from tbgen.building.estimate import Estimates
 from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
@@ -157,8 +157,7 @@ def main() -> None:
     parser.add_argument("--unseen", type=Path, help="Tables to predict.")
     parser.add_argument("--men", type=int, help="Predict larger tables from those of so many men.")
     options = parser.parse_args()
-    rows = read_growth(options.csv)[1]
-    known = Measurements.of(rows)
+    _, rows, known = read_measurements(options.csv)
     if options.unseen:
         report(unseen(read_growth(options.unseen)[1], known))
     elif options.men:

@@ -266,6 +266,8 @@ def main() -> None:
             measure(materials, bench, options.csv, options.repeat)
     where, rows = read_growth(options.csv)
     rows = [row for row in rows if row.rules == options.rules]
+    if not rows:
+        parser.error(f"{options.csv} has no tables under {options.rules}: --measure makes them")
     peers = read_peer(options.peer) if options.peer else {}
     if options.yardstick:
         scale = yardstick(options.yardstick) / YARDSTICK_SECONDS

@@ -240,13 +240,13 @@ class Estimates:
 
     @cached_property
     def _bounds(self) -> tuple[float, float]:
-        """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
+        """Lowest `Traits.rate` and highest `Traits.density` of the training cases that have them.
 
         Estimates are clipped to these bounds, since the errors of estimates based on other
         estimates add up; but a density may be as high as its first guess.
         """
         rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
-        densities = [case.traits.density for case in self._cases]
+        densities = [case.traits.density for case in self._cases if case.noise[0] < math.inf]
         return min(rates, default=-math.inf), max(densities, default=math.inf)
 
     def _regression(self, defended: bool) -> CostRegression | None:

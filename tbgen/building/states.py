@@ -185,11 +185,17 @@ class StateFile:
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the parts of a verified state, then close the file."""
+    """Yield the parts of a verified state, then close the file.
+
+    Raises `ValueError` for a part that does not end before the SHA-256.
+    """
     with file:
         end = os.fstat(file.fileno()).st_size - _HASH_BYTES
-        while file.tell() < end:
-            yield file.read(int.from_bytes(file.read(_LENGTH_BYTES), "little"))
+        while (at := file.tell()) < end:
+            size = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+            if at + _LENGTH_BYTES + size > end:
+                raise ValueError("a part exceeds the state")
+            yield file.read(size)
 
 
 def remove_state(directory: Path, name: TableName) -> None:

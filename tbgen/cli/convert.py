@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from typing import Any
 
@@ -22,6 +21,7 @@ from tbgen.notation import (
     parse_move,
     read_position,
 )
+from tbgen.notation.positions import is_board_line
 from tbgen.rules import check_legal
 
 _BOARD_LINES = 20
@@ -100,21 +100,10 @@ def convert(
     if text == "-":
         lines = read_lines()
         first = next(lines, None)
-        if first is not None and _is_position(first.text):
-            every = itertools.chain([first], lines)
+        every = itertools.chain([] if first is None else [first], lines)
+        if first is not None and not is_board_line(first.read()):
             context.exit(answer_lines(context, answer, show, dict, every))
-        board = [] if first is None else itertools.chain([first], lines)
-        text = "\n".join(line.read() for line in itertools.islice(board, _BOARD_LINES))
+        text = "\n".join(line.read() for line in itertools.islice(every, _BOARD_LINES))
         if next(lines, None) is not None:
             raise InputError("standard input has too many lines for a board", "give one board")
     show(answer(text))
-
-
-def _is_position(line: str) -> bool:
-    """Return whether a line is a position, or a FEN with an error, rather than part of a board."""
-    if "/" in line:
-        return True
-    with contextlib.suppress(InputError):
-        read_position(line)
-        return True
-    return False

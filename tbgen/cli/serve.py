@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import shlex
 import socket
 import tempfile
@@ -21,6 +22,7 @@ from tbgen.indexing import InputError
 from tbgen.system.platform import WINDOWS
 from tbgen.system.units import counted
 from tbgen.tables import Metric, RuleChoice, Rules, RuleSet
+from tbgen.tables.files import open_to_read
 
 if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
@@ -86,14 +88,10 @@ def serve(
     from tbgen.board.web.server import BoardServer
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
-    from tbgen.publishing.index import INDEX
     from tbgen.system.allowance import usable_memory
 
-    if files and not (selection.directory / INDEX).exists():
-        raise InputError(
-            f"{selection.directory} has no {INDEX}, which --files needs",
-            f"run: tbgen index --tables {shlex.quote(str(selection.directory))}",
-        )
+    if files:
+        _require_index(selection.directory)
     if allow_build and not is_loopback(host):
         raise click.UsageError("--allow-build only answers this machine: leave --host out")
     selection = _narrowed(selection, new=demo, needed=allow_build)
@@ -190,6 +188,20 @@ def _require_extra() -> None:
         raise click.UsageError(
             "the board needs starlette and uvicorn: pip install 'tbgen[web]'"
         ) from None
+
+
+def _require_index(directory: Path) -> None:
+    """Raise `InputError` or `OSError` unless a directory has a valid index, as `--files` needs."""
+    from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, read_index
+
+    path, hint = directory / INDEX, f"run: tbgen index --tables {shlex.quote(str(directory))}"
+    try:
+        with os.fdopen(open_to_read(path, links=False), "rb") as file:
+            read_index(file.read(MAX_INDEX + 1), directory)
+    except FileNotFoundError:
+        raise InputError(f"{directory} has no {INDEX}, which --files needs", hint) from None
+    except BadIndexError as error:
+        raise InputError(f"{path}: {error.message}", hint) from None
 
 
 def _require_descriptors() -> None:

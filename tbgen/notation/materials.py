@@ -34,6 +34,9 @@ _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "fi
 _COUNTS = {"单": 1, "一": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2,
            "三": 3, "四": 4, "五": 5}  # fmt: skip
 
+_ARMY = re.compile(f"K[{''.join(sorted(_LETTERS_READ - {'K'}))}]+", re.IGNORECASE)
+"""Pattern of the letters of one army, such as `KRN`."""
+
 _PLAIN = str.maketrans("仕相單", "士象单")
 
 DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
@@ -113,10 +116,13 @@ def _spelling(words: str) -> str | None:
 
 
 def read_attacker(words: str) -> Army | None:
-    """Return the army that English or Chinese words name, such as 车马炮.
+    """Return the army that a text names: 车马炮, `rook and knight`, or `KRN`, in any case.
 
-    None for a bare king and for other text.
+    None for a bare king and for other text. Raises `MaterialError` for letters of more pieces than
+    a set has.
     """
+    if _ARMY.fullmatch(words):
+        return Material.parse(f"{words}K").first
     letters = _letters(words) if is_chinese(words) else _army(words.lower())
     material = _material(f"K{letters}K") if letters else None
     return material.first if material else None

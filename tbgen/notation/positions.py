@@ -203,6 +203,37 @@ def _board_lines(text: str) -> list[str]:
     return []
 
 
+def is_board_line(line: str) -> bool:
+    """Return whether a line can begin a board: a row, the file names, or the side to move."""
+    letters = "".join(line.split())
+    if _SIDE_LINE.fullmatch(letters.lower()):
+        return True
+    _, points = _name_and_points(letters)
+    return len(points) == FILES and (
+        points.lower() in (_FILE_NAMES, _FILE_NAMES[::-1]) or min(map(_piece_code, points)) >= EMPTY
+    )
+
+
+def _name_and_points(letters: str) -> tuple[str, str]:
+    """Return the rank name on either edge of a row of a board, perhaps empty, and its points.
+
+    letters : the row without blanks, not empty
+    """
+    if letters[0] in "0123456789":
+        return letters[0], letters[1:].removesuffix(letters[0])
+    if letters[-1] in "0123456789":
+        return letters[-1], letters[:-1]
+    return "", letters
+
+
+def _piece_code(letter: str) -> int:
+    """Return the code of a point of a board, `EMPTY` for an empty one; -1 for another letter."""
+    if letter in _BLANKS:
+        return EMPTY
+    code = LETTERS_BY_CODE.find(letter.translate(LETTER_ALIASES))
+    return code if code > EMPTY else -1
+
+
 def _parse_board(lines: list[str]) -> tuple[Position, Side]:
     """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
@@ -221,11 +252,7 @@ def _parse_board(lines: list[str]) -> tuple[Position, Side]:
         elif match := _SIDE_LINE.fullmatch(letters.lower()):
             side = Side.BLACK if match.group(1).startswith("b") else Side.RED
         else:
-            name, points = "", letters
-            if letters[0] in "0123456789":
-                name, points = letters[0], letters[1:].removesuffix(letters[0])
-            elif letters[-1] in "0123456789":
-                name, points = letters[-1], letters[:-1]
+            name, points = _name_and_points(letters)
             if len(points) != FILES:
                 raise PositionError(
                     f"line {excerpt(line)} of the board has {len(points)} points, not {FILES}",
@@ -248,10 +275,8 @@ def _parse_board(lines: list[str]) -> tuple[Position, Side]:
     for index, (_, points) in enumerate(rows):
         rank = index if turned else RANKS - 1 - index
         for file, letter in enumerate(reversed(points) if turned_files else points):
-            if letter in _BLANKS:
-                continue
-            code = LETTERS_BY_CODE.find(letter.translate(LETTER_ALIASES))
-            if code <= EMPTY:
+            code = _piece_code(letter)
+            if code < EMPTY:
                 raise PositionError(
                     f"{excerpt(letter)} is no piece letter",
                     "pieces are K A B R N C P, Black's in lower case, and '.' an empty point",

@@ -81,8 +81,9 @@ def open_tablebase(
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
     'a0a8'
 
-    Raises `OSError` if there is no such directory, and `InputError` for unknown rules, an unknown
-    metric, an impossible limit on orders, or `minor_chases` False under rules without this choice.
+    Raises `OSError` if there is no such directory, and `InputError` for an empty path, unknown
+    rules, an unknown metric, an impossible limit on orders, or `minor_chases` False under rules
+    without this choice.
     If several rule sets are admitted, probing raises `RulesMismatchError`. All methods may be
     called from several threads.
     """

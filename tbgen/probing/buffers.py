@@ -39,7 +39,6 @@ from tbgen.tables import (
     Tablebase,
     TableFile,
     TableName,
-    UnsupportedMaterialError,
     WdlName,
 )
 from tbgen.tables.batches import checked
@@ -56,8 +55,7 @@ class NumbaTables:
     `materials` (names or `Material`s) default to all tables of the tablebase under its rules. The
     cache takes at most `cache_bytes`, which may be infinite, but has room for at least one block.
     The tablebase must stay open. Raises `MissingTableError` with the names of all missing tables,
-    `UnsupportedMaterialError` for distances that do not fit a score, and the other errors of
-    `Tablebase.table`.
+    and the other errors of `Tablebase.table`.
 
     Several threads may run kernels and call methods. But loading may evict a block that a kernel is
     about to read. So unless all blocks fit in the cache, call `load_wanted`, `preload` and
@@ -294,15 +292,9 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
 
     descriptor_offset : index in `Buffers.descriptors` of the table's first word
     first_block : index in `Buffers.blocks` of the table's first block
-
-    Raises `UnsupportedMaterialError` if the table's distances do not fit a score.
     """
     header, layout = file.header, file.layout
     codes = header.spec.codes
-    if codes.span > kernels.MAX_SPAN:
-        raise UnsupportedMaterialError(
-            header.spec.name.material.name, f"distances up to {codes.max_plies} plies"
-        )
     words = np.zeros(kernels.TABLE_WORDS, np.int64)
     lengths = [len(descriptor) for descriptor in _descriptors(file)]
     words[: kernels.BLOCK_MAPS_END + 1] = descriptor_offset + np.cumsum([0, *lengths])

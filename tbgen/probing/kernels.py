@@ -46,8 +46,7 @@ WIN = 1 << 48
 """Score above that of every win: a win of order 0 in n plies has `WIN - n`."""
 
 ORDER_SHIFT = 16
-MAX_SPAN = 1 << 15
-"""Largest span of a table that fits a score: more plies would overlap the bits of the order."""
+"""Bits of a score below the order: plies of tables are below 32768."""
 
 MAX_COUNT = 5
 """Largest number of pieces of one code that a probe accepts."""

@@ -32,7 +32,13 @@ from tbgen.publishing.index import (
 )
 from tbgen.publishing.sources import Source, SourceError
 from tbgen.system.units import format_bytes
-from tbgen.tables.certificates import PROOF_SUFFIX, read_certificate, set_certificate_time
+from tbgen.tables.certificates import (
+    MAX_CERTIFICATE,
+    PROOF_SUFFIX,
+    Certificate,
+    read_certificate,
+    set_certificate_time,
+)
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import continuing, locked
 from tbgen.tables.reader import TableFile
@@ -52,6 +58,8 @@ a slow server sends before its connection is shut down (`sources`).
 """
 
 PAUSE_SECONDS = 1.0
+
+_OTHER_HINT = "move the table away, or choose another directory with --tables"
 
 Answer = TypeVar("Answer")
 
@@ -110,11 +118,11 @@ def fetch(
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
     An existing table is kept if it has the same contents, however they are compressed. An existing
-    certificate is kept if it is about the table beside it, else replaced.
+    certificate is kept if it is about the table beside it, else replaced by one that is.
 
     Raises `OSError`; `FetchError` if a table of that name is damaged or has other contents, if a
-    certificate's table is missing, or if no source provides the file; `BlockingIOError` if a build
-    or download has locked the table.
+    certificate's table is missing or has other contents, or if no source provides the file;
+    `BlockingIOError` if a build or download has locked the table.
     """
     path = directory / entry.file
     table = entry.table
@@ -132,12 +140,12 @@ def fetch(
             if not is_present():  # a build or another download may just have ended
                 with continuing(path) as part:
                     _fetch_part(part, entry, sources, report)
+                    if not is_table and not _is_certificate_of(part, beside):
+                        _truncate(part, 0)
+                        raise FetchError("it is no certificate of the table here", _OTHER_HINT)
                 fetched = True
     if is_table and not fetched and not _has_contents(path, entry):
-        raise FetchError(
-            f"{path} exists, and differs from the file in the index",
-            "move it away, or choose another directory with --tables",
-        )
+        raise FetchError(f"{path} exists, and differs from the file in the index", _OTHER_HINT)
     return fetched
 
 
@@ -175,12 +183,25 @@ def _is_certified(table: Path) -> bool:
     """Return whether a table's certificate has the digest that the table's header has."""
     try:
         certificate = read_certificate(table)
-        if certificate is None:
-            return False
-        with TableFile(table, name=certificate.table) as file:
-            return file.header.digest.hex() == certificate.digest
+        return certificate is not None and _is_about(certificate, table)
     except (FileNotFoundError, TablebaseError):
         return False
+
+
+def _is_certificate_of(part: BinaryIO, table: Path) -> bool:
+    """Return whether a file is a certificate with the digest that a table's header has."""
+    part.seek(0)
+    try:
+        text = part.read(MAX_CERTIFICATE + 1).decode("utf-8")
+        return _is_about(Certificate.from_text(text), table)
+    except (TablebaseError, ValueError):  # SchemaError is a ValueError
+        return False
+
+
+def _is_about(certificate: Certificate, table: Path) -> bool:
+    """Return whether a certificate has the digest in a table's header; raises like `TableFile`."""
+    with TableFile(table, name=certificate.table) as file:
+        return file.header.digest.hex() == certificate.digest
 
 
 def _has_contents(path: Path, entry: Entry) -> bool:

@@ -16,6 +16,7 @@ import math
 import os
 import re
 import socket
+import string
 import threading
 import time
 import urllib.error
@@ -196,8 +197,24 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
         return super().do_open(connection, req, **http_conn_args)  # type: ignore[arg-type]
 
 
+def _as_ascii(address: str) -> str:
+    """Return an address with its host in IDNA, and other characters percent-encoded in UTF-8.
+
+    What is percent-encoded already stays so. Raises `ValueError` for an invalid host.
+    """
+    parts = urllib.parse.urlsplit(address)
+    host, colon, port = parts.netloc.partition(":")
+    if not host.isascii():
+        host = host.encode("idna").decode("ascii")
+    path, query = (
+        urllib.parse.quote(text, string.punctuation, errors="surrogateescape")
+        for text in (parts.path, parts.query)
+    )
+    return parts._replace(netloc=host + colon + port, path=path, query=query).geturl()
+
+
 class WebSource:
-    """Folder of a web server, at an http or https `address`.
+    """Folder of a web server, at an http or https `address`, which may have any characters.
 
     Not thread-safe: callers must ensure that only one transfer (`reading`) runs at a time.
     """
@@ -226,14 +243,14 @@ class WebSource:
         also while the stream is read; and if the transfer takes more than `seconds`, or is slower
         than `LEAST_RATE` for an interval of `WINDOW_SECONDS`.
         """
-        address = f"{self._address}/{urllib.parse.quote(file)}"
+        address = f"{self}/{file}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
         self._handler.transfer = transfer = _Transfer(seconds)
         with transfer.watching():
             with _source_errors(address, transfer):
-                request = urllib.request.Request(address, headers=headers)
+                request = urllib.request.Request(_as_ascii(address), headers=headers)
                 answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
             if answer is None:
                 raise SourceError(0, f"{excerpt(address, 80)}: cannot be retrieved")

@@ -120,7 +120,10 @@ class BuildState:
             yield _entries(one.possible_losses)
 
     def add_searches(self, search_states: Sequence[SearchState]) -> None:
-        """Set `search_states` to new, empty states; if resuming, fill them from the checkpoint."""
+        """Set `search_states` to new, empty states; if resuming, fill them from the checkpoint.
+
+        Raises `ValueError` for a checkpoint with more parts.
+        """
         self.search_states = search_states
         if self._unread is None:
             return
@@ -128,7 +131,7 @@ class BuildState:
         for one in search_states:
             one.after_offence = _read_set(self._unread, storage)
             one.possible_losses = _read_set(self._unread, storage)
-        assert next(self._unread, None) is None, "a state has more parts than it should"
+        _require_end(self._unread)
         self._unread = None
 
 
@@ -137,7 +140,8 @@ def resume_state(
 ) -> BuildState | None:
     """Return the saved state, or None if there is none.
 
-    The states of searches are read later, by `BuildState.add_searches`.
+    The states of searches are read later, by `BuildState.add_searches`. Raises `ValueError` for a
+    state before order 1 with more parts.
 
     checkpoint : of the same material, rules and code space, which `Checkpoint` ensures
     report : called with the phases "reading the state" and, afterwards, "resuming" with order and
@@ -162,11 +166,16 @@ def resume_state(
             p.journals[side].append_segment(chunk, segment)
     p.order_starts = [[(segments, size) for segments, size in cursors] for cursors in order_starts]
     if not order:
-        # Reading to the end closes the file.
-        assert next(parts, None) is None, "a state has more parts than it should"
+        _require_end(parts)
     report("resuming", order, max(0, step - (order > 0)), 0)
     unread = parts if order else None
     return BuildState(p, report, checkpoint, order, step, changed, dict(patterns), _unread=unread)
+
+
+def _require_end(parts: Iterator[bytes]) -> None:
+    """Read to the end of `parts`, which closes its file; raises `ValueError` for another part."""
+    if next(parts, None) is not None:
+        raise ValueError("a state has more parts than it should")
 
 
 def _section(parts: Iterator[bytes]) -> Iterator[Entry]:

@@ -22,9 +22,10 @@ def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None
 
     for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "Chariot versus a horse"):
         assert found(words) == "/endgames/KRKN", words
-    for words in ("rook", "车", "单车", "俥"):
+    for words in ("rook", "车", "单车", "俥", "KR", "kr"):
         assert found(words) == "/handbook/KR", words
-    assert found("车马炮") == found("rook, knight and cannon") == "/endgames/KRNCK"
+    for words in ("车马炮", "rook, knight and cannon", "KRNC", "kRhc", "kcrn"):
+        assert found(words) == "/endgames/KRNCK", words
     assert found("单车对光将") == found("单车擒光将") == "/endgames/KRK"
     assert "rook against knight" in page(client, "/find", 400, q="bare king")
     assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
@@ -32,7 +33,9 @@ def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None
     assert "“nonsense”不是残局、局面或棋谱" in page(
         client, "/find", 400, q="nonsense", lang="zh-Hans"
     )
-    for words in ("车车车对将", "KRRRK"):
+    for words in ("K", "krnx"):
+        assert "is no endgame, position or game" in page(client, "/find", 400, q=words), words
+    for words in ("车车车对将", "KRRRK", "krrr"):
         refused = page(client, "/find", 400, q=words, lang="zh-Hans")
         assert "一方有3个车" in refused
         assert "最多2个" in refused

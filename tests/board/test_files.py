@@ -28,7 +28,7 @@ from tbgen.board.web.files import FileEndpoint
 from tbgen.board.web.routes import create_app
 from tbgen.cli import main
 from tbgen.publishing.fetching import FetchError, fetch
-from tbgen.publishing.index import index_of, read_index, write_index
+from tbgen.publishing.index import MAX_INDEX, index_of, read_index, write_index
 from tbgen.publishing.sources import WebSource
 
 KRKN = "KRKN.check.dtm.xqt"
@@ -135,10 +135,10 @@ def test_byte_ranges(client: TestClient, directory: Path) -> None:
     assert ask("bytes=1000-") == (206, content[1000:], f"bytes 1000-{size - 1}/{size}")
     assert ask("Bytes= 0-0") == (206, content[:1], f"bytes 0-0/{size}")
     assert ask(f"bytes=7-{10**17}") == (206, content[7:], f"bytes 7-{size - 1}/{size}")
-    for beyond in (f"bytes={size}-", f"bytes={size + 5}-{size + 9}", "bytes=5-3"):
+    for beyond in (f"bytes={size}-", f"bytes={size + 5}-{size + 9}", "bytes=-0"):
         assert ask(beyond) == (416, b"", f"bytes */{size}")
     assert ask("bytes=-5") == (206, content[-5:], f"bytes {size - 5}-{size - 1}/{size}")
-    for ignored in ("bytes=abc", "lines=1-", "bytes=-", "bytes=0-1,5-6"):
+    for ignored in ("bytes=abc", "lines=1-", "bytes=-", "bytes=0-1,5-6", "bytes=5-3"):
         assert ask(ignored) == (200, content, None)
     head = client.head(f"/files/{KRKN}", headers={"range": "bytes=9-"})
     assert (head.status_code, head.headers["content-length"]) == (206, str(size - 9))
@@ -186,12 +186,31 @@ def test_a_known_file_is_not_sent_again(client: TestClient) -> None:
         assert found.status_code == 200
 
 
-def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) -> None:
+def test_without_the_option_there_is_no_mirror(directory: Path) -> None:
     with open_tablebase(directory, rules="check") as tables:
         assert TestClient(create_app(tables, directory)).get(f"/files/{KRKN}").status_code == 404
-    refused = CliRunner().invoke(main, ["serve", "--files", "--tables", str(tmp_path)])
-    assert refused.exit_code == 2
-    assert "run: tbgen index --tables" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "has no index.json, which --files needs"),
+        ("", "index.json: this is no index of tables"),
+        ('{"format": 1, "files": [', "index.json: this is no index of tables"),
+        (" " * (MAX_INDEX + 1), "has more than 8 MiB"),
+    ],
+    ids=["missing", "empty", "damaged", "long"],
+)
+def test_a_missing_or_damaged_index_is_an_error_at_start(
+    tmp_path: Path, text: str | None, message: str
+) -> None:
+    if text is not None:
+        (tmp_path / "index.json").write_text(text)
+    command = ["serve", "--files", "--no-open", "--port", "0", "--tables", str(tmp_path)]
+    refused = CliRunner().invoke(main, command)
+    error, hint = refused.stderr.splitlines()
+    assert (refused.exit_code, message in error) == (2, True)
+    assert hint.startswith("hint: run: tbgen index --tables")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,18 @@ def flat(**changed: float) -> Measurements:
         (Rules.NONE, True): CostRatio(0.25, 0.4),
     }
     return Measurements(measured, wxf_ratios, 0.6)
+
+
+def test_tiny_files_and_short_builds_set_no_bounds() -> None:
+    """Their bytes per slot and seconds per slot are mostly constant costs."""
+    known = flat()
+    tiny = replace(known.tables["KPKA"], placements=10, file_bytes=4000, cpu_seconds=0.001)
+    others = {name: table for name, table in known.tables.items() if name != "KPKA"}
+    expected, found = (
+        Estimates(Rules.WXF, replace(known, tables=tables))._bounds
+        for tables in (others, others | {"KPKA": tiny})
+    )
+    assert found == expected
 
 
 def outcomes(first: float, second: float, entropy: float = 1.0) -> Traits:

@@ -257,7 +257,10 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
     identity, rest = path.read_bytes()[:-32].split(b"\n", 1)
     size = int.from_bytes(rest[:8], "little")
     zeroed = rest[: size + 40] + bytes(len(rest) - size - 40)
-    for parts in (b"", b"\2" + bytes(7) + b"[]", rest[: size + 8], rest[:-50], rest + rest, zeroed):
+    for parts in (
+        b"", b"\2" + bytes(7) + b"[]", rest[: size + 8], rest[:-50], rest + rest, zeroed,
+        rest + bytes(8), bytes(7) + b"\x10" + rest,
+    ):  # fmt: skip
         content = identity + b"\n" + parts
         path.write_bytes(content + sha256(content).digest())
         with pytest.raises(InputError, match=r"^\.KRKN\.check\.dtm\.state is no usable") as error:

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 import tbgen
 from tbgen.cli import COMMANDS, main
-from tbgen.cli.streams import LiveLine
+from tbgen.cli.streams import MAX_TEXT, LiveLine
 from tbgen.indexing import Position
 from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import POSITION_STYLES, format_position, parse_move
@@ -215,6 +215,20 @@ def test_convert_reads_a_position_a_line(run: Any) -> None:
     assert [first["line"], wrong["line"], last["line"]] == [1, 2, 3]
     assert wrong["input"] == "3k5/9 w"
     assert wrong["error"]
+
+
+@pytest.mark.parametrize("wrong", ["garbage", "rnbakabnx", "9", "3k5/9 w", "?"])
+def test_convert_reports_a_bad_first_line(run: Any, wrong: str) -> None:
+    found = run("convert", "-", stdin=f"{wrong}\nnonsense\n{MATE_IN_ONE}\n")
+    assert (found.exit_code, found.stdout) == (2, f"{MATE_IN_ONE} - - 0 1\n")
+    assert re.findall(r"line (\d): ", found.stderr) == ["1", "2"]
+
+
+@pytest.mark.parametrize("beginning", ["", "3k5/"])
+def test_convert_ends_at_an_overlong_first_line(run: Any, beginning: str) -> None:
+    found = run("convert", "-", stdin=f"{beginning}{'x' * MAX_TEXT}\n{MATE_IN_ONE}\n")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert found.stderr.startswith("error: the line has more than 1 MiB")
 
 
 def test_convert_reads_a_board_of_many_lines(run: Any) -> None:

@@ -12,7 +12,7 @@ from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.tables import EngineTables, probe_lines
 from tbgen.indexing import Move
-from tbgen.probing import NumbaTables, kernels
+from tbgen.probing import NumbaTables
 from tbgen.tables import TablebaseError
 
 EMPTY = ("", "<empty>", "null")
@@ -108,19 +108,6 @@ def test_a_path_that_the_locale_cannot_express_leaves_the_other_directories_in_u
     assert [problem.partition(":")[0] for problem in library.problems] == [
         f"no tables from {impossible}"
     ]
-
-
-def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
-    library: EngineTables, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = materials(library)
-    assert library.tables is not None
-    file = library.tables.table("KRKN")
-    monkeypatch.setattr(kernels, "MAX_SPAN", file.header.spec.codes.span - 1)
-    with pytest.raises(TablebaseError) as caught:
-        NumbaTables(library.tables, ["KRKN"])
-    assert library.leave_out(caught.value).endswith("the search goes on without KRKN")
-    assert materials(library) == before - {"KRKN"}
 
 
 def test_lines_are_cut_short_when_the_time_is_up(library: EngineTables) -> None:

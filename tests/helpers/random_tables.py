@@ -173,12 +173,14 @@ def with_valid_checksum(data: bytes) -> bytes:
     return data[: HEADER_BYTES - 4] + checksum.to_bytes(4, "little") + data[HEADER_BYTES:]
 
 
-def with_statistics(data: bytes, text: bytes) -> bytes:
+def with_statistics(data: bytes, text: bytes, after: bytes = b"") -> bytes:
     """Return a table file's bytes with the statistics replaced by another text, as a forger would.
+
+    after : bytes after the frame of the statistics
 
     Sizes and checksums fit; the digest stays that of the old contents.
     """
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
-    metadata = zstandard.ZstdCompressor(level=1).compress(text)
+    metadata = zstandard.ZstdCompressor(level=1).compress(text) + after
     fields[9], fields[17] = zlib.crc32(metadata), len(metadata)
     return with_valid_checksum(_HEADER.pack(*fields) + data[HEADER_BYTES : fields[16]] + metadata)

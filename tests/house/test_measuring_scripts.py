@@ -149,6 +149,25 @@ def test_round_trip_of_measurements(tmp_path: Path) -> None:
     assert set(read) == set(listed)
 
 
+@pytest.mark.parametrize("change", ["KRK,wxf,4050\n", "KRK,wxf,4050" + ",x" * 9, "\udcff"])
+def test_bad_measurements_are_an_error_of_one_line(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "measured.csv"
+    growth.write_growth(path, "a date, a machine", rows())
+    with path.open("a", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(change)
+    with pytest.raises(SystemExit) as caught:
+        growth.read_growth(path)
+    assert "\n" not in str(caught.value)
+    assert "no measurements can be read there" in str(caught.value)
+
+
+def test_measurements_without_a_long_build_end_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "measured.csv"
+    growth.write_growth(path, "a date, a machine", [])
+    with pytest.raises(SystemExit, match="no table under wxf took more than"):
+        growth.read_measurements(path)
+
+
 def test_every_material_of_three_and_four_men() -> None:
     assert [m.name for m in materials_of((), 3)] == ["KCK", "KNK", "KPK", "KRK"]
     names = [m.name for m in materials_of((), 4) if m.men == 4]

@@ -105,20 +105,19 @@ def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:
 
     attackers = [piece for piece in "RNCPrncp" if piece in pieces]
     order = sorted(attackers, key=lambda p: (counts[p] > 1, "NRCP".index(p.upper()), p.islower()))
-    inner_piece = order[0] if order else ""
+    inner_piece = order[0]
     groups = [(p, counts[p] - (p == inner_piece)) for p in attackers]
     groups = [(p, count) for p, count in groups if count]
 
     def within(pieces: dict[str, list[int]]) -> int:
-        mid = inner = 0
-        if inner_piece:
-            inner = area(inner_piece).index(max(pieces[inner_piece]))
+        mid = 0
+        inner = area(inner_piece).index(max(pieces[inner_piece]))
         for piece, count in groups:
             squares = sorted(pieces[piece])[:count]
             mid = mid * comb(len(area(piece)), count) + rank(piece, squares)
         return mid * inner_size + inner
 
-    inner_size = len(area(inner_piece)) if order else 1
+    inner_size = len(area(inner_piece))
     sizes = [comb(len(area(piece)), count) for piece, count in groups] + [inner_size]
     best = within(pieces)
     if red_mirror[w] == w and black_mirror[b] == b:

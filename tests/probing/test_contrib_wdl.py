@@ -233,6 +233,8 @@ FORGED = {
         zstd(b"\1\0\0"),
         zstd(b"\2\0\7\x09" + b"\2" * 600),
         zstd(b"\2\0\7\x09" + bytes(600))[:-2],
+        zstd(b"\2\0\7\x09" + bytes(600)) + b"\0",
+        zstd(b"\2\0\7\x09" + bytes(600)) + zstd(b""),
     ],
     "wdl": [
         *SKIPPABLE,
@@ -240,6 +242,7 @@ FORGED = {
         zstandard.ZstdCompressor(write_content_size=False).compress(bytes(120)),
         zstd(bytes(119)),
         zstd(bytes(121)),
+        zstd(bytes(120)) + b"\0",
         zstd(bytes(119) + b"\xf3"),
         bytes(119) + b"\xf3",
         bytes(119) + b"\x51",  # a digit beyond the last of 599 slots

@@ -37,7 +37,6 @@ from tbgen.tables import (
     CodeSpace,
     MissingTableError,
     Tablebase,
-    UnsupportedMaterialError,
     Value,
 )
 from tbgen.tables.blocks import DistanceCodec
@@ -261,14 +260,6 @@ def test_scores_are_in_order_of_preference() -> None:
         )
         scores.append(score)
     assert scores == sorted(scores)
-
-
-def test_a_span_too_large_for_scores_is_refused(tmp_path: Path) -> None:
-    spec = spec_of("KRK", 4)
-    object.__setattr__(spec, "codes", CodeSpace(4, 40_000))
-    write(tmp_path, spec, random_planes(spec, 1))
-    with Tablebase.open(tmp_path) as tablebase, pytest.raises(UnsupportedMaterialError):
-        NumbaTables(tablebase)
 
 
 def test_legality() -> None:

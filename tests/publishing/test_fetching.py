@@ -23,10 +23,12 @@ from tbgen.publishing.index import (
     write_index,
 )
 from tbgen.publishing.sources import DirectorySource, Source, WebSource, source_of
+from tbgen.tables import Rules
 from tbgen.tables.certificates import is_unmodified, write_certificate
 from tbgen.tables.files import locked
 from tbgen.tables.proofs import Proofs, ProofState, find_in_directory
 from tests.helpers.certificates import certificate, certify, name_of
+from tests.helpers.random_tables import random_planes, spec_of, write
 from tests.publishing.conftest import CONTENT, KRK, Server
 
 
@@ -314,7 +316,7 @@ def test_a_table_that_is_packed_otherwise_is_present(tables_dir: Path, tmp_path:
     fetched = run(main, ["fetch", "KRKN", *fetching_it])
     assert "4 present" in fetched.stderr, fetched.output
     (mine / "KRKN.check.dtm.xqt").write_bytes(b"damaged")
-    assert "2 present, 1 failed" in run(main, ["fetch", "KRKN", *fetching_it]).stderr
+    assert "2 present, 2 failed" in run(main, ["fetch", "KRKN", *fetching_it]).stderr
 
 
 def test_a_fetched_certificate_belongs_to_its_table(tables_dir: Path, tmp_path: Path) -> None:
@@ -333,6 +335,31 @@ def test_a_fetched_certificate_belongs_to_its_table(tables_dir: Path, tmp_path: 
     assert "2 fetched" in fetched.stderr, fetched.output
     assert is_unmodified(mine / name.filename)
     assert Proofs(find_in_directory(mine)).status(name).state == ProofState.PROVEN
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_no_certificate_is_fetched_for_another_table(
+    tables_dir: Path, tmp_path: Path, has_own: bool
+) -> None:
+    """A table with other contents keeps its certificate, even a stale one, or stays without one."""
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    name = name_of("KRK.check.dtm")
+    for folder in (shared, mine):
+        folder.mkdir()
+    shutil.copy(tables_dir / name.filename, shared)
+    certify(shared, name)
+    write_index(shared, index_of(shared))
+    spec = spec_of("KRK", rules=Rules.CHECK)
+    table = write(mine, spec, random_planes(spec, 1))
+    if has_own:
+        write_certificate(table, certificate(name, "0" * 32, ()), 0)
+    before = {path.name: path.read_bytes() for path in mine.iterdir()}
+    command = ["fetch", "KRK", "--from", str(shared), "--tables", str(mine), "--rules", "check"]
+    fetched = CliRunner().invoke(main, command)
+    assert fetched.exit_code == 1
+    assert "it is no certificate of the table here" in fetched.stderr
+    assert fetched.stderr.count("hint: move the table away") == 1
+    assert {path.name: path.read_bytes() for path in mine.iterdir()} == before
 
 
 def test_an_index_is_kept_if_a_named_table_is_missing(tables_dir: Path, tmp_path: Path) -> None:

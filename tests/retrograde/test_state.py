@@ -75,6 +75,15 @@ def test_solving_resumes_from_any_step(name: str, rules: Rules, every: int) -> N
         assert rest <= len(again.kept) <= rest + 1
 
 
+def test_parts_behind_a_state_are_refused() -> None:
+    """Before order 1, and after it, when the states of searches follow."""
+    first = AllSteps()
+    solved("KRKN", Rules.WXF, first, 1)
+    for state in (first.kept[0], first.kept[-1]):
+        with pytest.raises(ValueError, match="a state has more parts than it should"):
+            solved("KRKN", Rules.WXF, AllSteps([*state, b""]), 1)
+
+
 def test_solving_resumes_with_arrays_on_disk(tmp_path_factory: pytest.TempPathFactory) -> None:
     first = AllSteps()
     solved("KRKN", Rules.WXF, first, 1)

@@ -1,5 +1,6 @@
 """Damaged and malicious files give correct values or an error, never a wrong value or a crash."""
 
+import json
 import random
 import resource
 import struct
@@ -18,6 +19,7 @@ from tests.helpers.random_tables import (
     agrees,
     random_planes,
     spec_of,
+    statistics_of,
     with_statistics,
     with_valid_checksum,
     write,
@@ -234,6 +236,8 @@ def zstd(content: bytes) -> bytes:
         struct.pack("<II", 0x184D2A50, 2**32 - 1) + bytes(20),  # a skippable frame of 4 GiB
         struct.pack("<II", 0x184D2A5F, 20) + bytes(20),
         zstd(b"\2\0\7\x09" + bytes(600))[:-2],
+        zstd(b"\2\0\7\x09" + bytes(600)) + b"\0",  # a byte after the frame
+        zstd(b"\2\0\7\x09" + bytes(600)) + zstd(b""),
     ],
     ids=lambda content: f"{len(content)} bytes",
 )
@@ -286,6 +290,54 @@ def test_forged_statistics(tmp_path: Path, text: bytes) -> None:
         with pytest.raises(CorruptTableError, match="statistics"):
             _ = file.statistics
         assert file.code(0, 0) >= 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"KPK"', '"KNK"'),
+        ('"none"', '"check"'),
+        ('"dtm"', '"dtc"'),
+        ('"orders_limit": null', '"orders_limit": 1'),
+        ('"index_size": 2475', '"index_size": 2476'),
+    ],
+)
+def test_statistics_of_another_table(tmp_path: Path, old: str, new: str) -> None:
+    spec = spec_of("KPK")
+    planes = random_planes(spec, 1)
+    path = write(tmp_path, spec, planes)
+    text = json.dumps(statistics_of(spec, planes).to_json())
+    assert old in text
+    path.write_bytes(with_statistics(path.read_bytes(), text.replace(old, new).encode()))
+    with TableFile(path) as file, pytest.raises(CorruptTableError, match="of another table"):
+        _ = file.statistics
+
+
+def test_a_material_without_attackers_has_no_table(tmp_path: Path) -> None:
+    spec = spec_of("KAKB")
+    path = write(tmp_path, spec, random_planes(spec, 1))
+    with pytest.raises(CorruptTableError, match=r"KAKB\.none\.dtm\.xqt: the header does not fit"):
+        TableFile(path)
+
+
+def test_distances_above_32767_plies_are_refused(tmp_path: Path) -> None:
+    spec = spec_of("KPK", 4)
+    path = write(tmp_path, spec, random_planes(spec, 1))
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<I", data, 16, 16384)
+    path.write_bytes(with_valid_checksum(bytes(data)))
+    with pytest.raises(CorruptTableError, match=r"KPK\.none\.dtm\.xqt: the header does not fit"):
+        TableFile(path)
+
+
+def test_bytes_after_the_statistics(tmp_path: Path) -> None:
+    spec = spec_of("KPK")
+    path = write(tmp_path, spec, random_planes(spec, 1))
+    with TableFile(path) as file:
+        text = file.metadata()
+    path.write_bytes(with_statistics(path.read_bytes(), text, after=b"\0"))
+    with TableFile(path) as file, pytest.raises(CorruptTableError, match="cannot be unpacked"):
+        _ = file.statistics
 
 
 def test_a_newer_format_is_distinguished_from_damage(table: tuple[Path, Planes]) -> None:

@@ -41,7 +41,7 @@ from tests.helpers.random_tables import (
 )
 
 HUNDRED = Packing(block_slots=100)
-MATERIALS = ["KK", "KAK", "KPK", "KRK", "KRKA"]
+MATERIALS = ["KPK", "KRK", "KRKA"]
 
 
 def check_reading(path: Path, planes: tuple[NDArray[Any], NDArray[Any]]) -> None:

@@ -119,7 +119,9 @@ def test_json_round_trip_and_storage(tmp_path: Path) -> None:
     statistics = make()
     assert TableStatistics.from_text(json.dumps(statistics.to_json())) == statistics
     spec = spec_of("KPK")
-    statistics = replace(statistics, index_size=spec.slots)
+    statistics = replace(
+        statistics, material="KPK", rules="none", orders_limit=None, index_size=spec.slots
+    )
     path = tmp_path / spec.name.filename
     write_table(path, spec, source_of(random_planes(spec, 1)), lambda: statistics)
     with TableFile(path) as file:

@@ -265,6 +265,9 @@ def test_available_and_directories(directory: tuple[Path, dict[str, Planes]]) ->
     assert tablebase.path(tablebase.available()[0]) == directory[0] / "KPK.none.dtm.xqt"
     with pytest.raises(FileNotFoundError):
         tablebase.add_directory(directory[0] / "nowhere")
+    for add in (tablebase.add_directory, Tablebase.open):
+        with pytest.raises(InputError, match="the path of the tables is empty; name a directory"):
+            add("")
     assert tablebase.directories == [directory[0]]
     with pytest.raises(ValueError, match="no name of a table"):
         tablebase.add_file(directory[0] / "README.md")

@@ -71,7 +71,7 @@ class FileEndpoint:
         """Return an answer that sends the file opened here, even if it is replaced meanwhile.
 
         The answer is 304 if the client already has the file (`If-None-Match`, or without it
-        `If-Modified-Since`). A `Range` that is no single range of bytes is ignored.
+        `If-Modified-Since`). A `Range` that is no single valid range of bytes is ignored.
         """
         name = request.path_params["name"]
         if name != INDEX and name not in self._names():
@@ -93,7 +93,11 @@ class FileEndpoint:
                 return Response(None, 304, headers)
             status, part = 200, range(size)
             match = _RANGE.fullmatch(request.headers.get("range", ""))
-            if match and request.headers.get("if-range", tag) in (tag, modified):
+            if (
+                match
+                and _is_valid(match)
+                and request.headers.get("if-range", tag) in (tag, modified)
+            ):
                 status, part = 206, _part(match, size)
                 if not part:
                     return Response(None, 416, {"content-range": f"bytes */{size}"})
@@ -132,6 +136,12 @@ class FileEndpoint:
                 raise FileNotFoundError from None
             raise
         return os.fdopen(descriptor, "rb", buffering=0)
+
+
+def _is_valid(match: re.Match[str]) -> bool:
+    """Return whether the last byte is not before the first (RFC 9110, 14.1.1)."""
+    first, last, _ = match.groups()
+    return not last or int(first) <= int(last)
 
 
 def _part(match: re.Match[str], size: int) -> range:
