@@ -102,8 +102,7 @@ class Tablebase:
 
         options : keyword arguments of the class
 
-        Raises `InputError` like the class and for an empty text, and `OSError` if there is no such
-        directory.
+        Raises `InputError` like the class, and the errors of `add_directory`.
         """
         tablebase = cls(**options)
         tablebase.add_directory(tables_directory() if path is None else path)
