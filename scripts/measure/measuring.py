@@ -209,7 +209,12 @@ def build_bench(options: argparse.Namespace) -> Iterator[BuildBench]:
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
-    """Yield random legal positions of random layouts without end, half with exchanged colours."""
+    """Yield random legal positions of random layouts without end, half with exchanged colours.
+
+    Without layouts the script ends.
+    """
+    if not layouts:
+        sys.exit("no tables are in the directory of --tables under these rules; build some")
     while True:
         layout = rng.choice(layouts)
         position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))

@@ -22,7 +22,7 @@ import learn
 import plan_accuracy
 import plot_growth
 from frame import MIB
-from measuring import Measurement, Peer, Run, read_peer
+from measuring import Measurement, Peer, Run, read_peer, sample
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, Measurements, measurements, read_measured, rooks_chase
@@ -166,6 +166,11 @@ def test_measurements_without_a_long_build_end_a_script(tmp_path: Path) -> None:
     growth.write_growth(path, "a date, a machine", [])
     with pytest.raises(SystemExit, match="no table under wxf took more than"):
         growth.read_measurements(path)
+
+
+def test_without_tables_there_are_no_positions() -> None:
+    with pytest.raises(SystemExit, match="no tables are in the directory"):
+        sample([], 3)
 
 
 def test_every_material_of_three_and_four_men() -> None:
