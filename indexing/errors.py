@@ -51,6 +51,11 @@ def excerpt(text: str, length: int = 40) -> str:
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
+def one_line(error: BaseException) -> str:
+    """Return the message of an exception on one line, or its type if it has no message."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def require_text(value: object, noun: str, error: type[InputError], hint: str) -> None:
     """Raise `error`, saying that `value` is no `noun`, with `hint`, unless `value` is a string."""
     if not isinstance(value, str):

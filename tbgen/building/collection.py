@@ -39,7 +39,6 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
 from tbgen.system.allowance import usable_memory
 from tbgen.system.units import counted, format_bytes
-from tbgen.tables.errors import MissingTableError
 from tbgen.tables.names import Metric
 from tbgen.tables.rule_sets import RuleSet
 
@@ -232,9 +231,8 @@ class Collection:
         keep_going : as in `tbgen.scheduling.run.run`
         download : copies built tables to `directory`, if workers write to another one
 
-        Errors of jobs are in the `Outcome`. Raises `InputError` if a built table is not in
-        `directory` afterwards, unless a job failed for another reason than a missing table; and the
-        errors of `executor` and `download`.
+        Errors of jobs are in the `Outcome`. Raises `InputError` if no job failed and a built table
+        is not in `directory` afterwards, and the errors of `executor` and `download`.
         """
         keys = {job.key for job in jobs}
         finished = [job for job in self.all_jobs if job.key not in keys]
@@ -254,8 +252,7 @@ class Collection:
         download(rest.results.values())
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()
         absent = sorted({built.name.filename for built in rest.results.values()} - there)
-        others = (not isinstance(each, MissingTableError) for each in rest.failures.values())
-        if absent and not any(others):
+        if absent and not rest.failures:
             raise InputError(
                 f"{counted(len(absent), 'built table')} missing in {self.directory}: {absent[0]}",
                 "workers must see the directory that the build sees, under the same name, or "

@@ -24,7 +24,7 @@ from typing import Any
 from tbgen.building.builder import Built
 from tbgen.building.collection import Collection, TableBuilder
 from tbgen.building.work import Task
-from tbgen.indexing.errors import InputError, excerpt
+from tbgen.indexing.errors import InputError, excerpt, one_line
 from tbgen.indexing.material import Material
 from tbgen.scheduling.queue import Start
 from tbgen.system.platform import is_own, lock, remove_and_close
@@ -134,16 +134,16 @@ class Exchange:
             system, folder = fsspec.core.url_to_fs(self.address)
         except (ImportError, ValueError) as error:
             raise InputError(
-                f"{excerpt(self.address)} is no address to exchange tables by: {error}",
+                f"{excerpt(self.address)} is no address to exchange tables by: {one_line(error)}",
                 "use one like s3://bucket/folder, and install its fsspec package on every machine",
             ) from error
         except Exception as error:  # of a file system that connects at once
-            raise ExchangeError(0, f"{excerpt(self.address)}: {error or type(error)}") from error
+            raise ExchangeError(0, f"{excerpt(self.address)}: {one_line(error)}") from error
         system.invalidate_cache()
         try:
             yield system, folder
         except Exception as error:
-            raise ExchangeError(0, f"{excerpt(self.address)}: {error or type(error)}") from error
+            raise ExchangeError(0, f"{excerpt(self.address)}: {one_line(error)}") from error
 
 
 @contextlib.contextmanager

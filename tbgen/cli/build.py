@@ -103,6 +103,8 @@ def build(
         raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
     if via is not None and cluster is None:
         raise click.UsageError("--via needs --dask")
+    if memory and cluster is not None and not cluster.startswith("local:"):
+        raise click.UsageError("--memory is for this machine: dask workers declare theirs")
     cores = threads or (1 if cluster is not None else usable_cores())
     _check_first(collection, memory, cores, jobs or cores, here=cluster is None, confirmed=yes)
     try:
@@ -240,10 +242,13 @@ def _on_cluster(
     from tbgen.scheduling.cluster import Cluster
 
     function: Callable[[Start], Built] = collection.table_builder(threads)
+    folder: Path | None = collection.directory
     exchange = None
-    if via is not None:  # workers have other working directories
-        exchange = Exchange(via if "://" in via else os.path.abspath(via))
-    if exchange is not None:
+    if via is not None:
+        # Workers have other working directories.
+        local = via.removeprefix("file://").removeprefix("local://")
+        folder = None if "://" in local else Path(os.path.abspath(local))
+        exchange = Exchange(str(folder or via))
         exchange.synchronise(collection)
         function = RemoteTableBuilder(collection.table_builder(threads), exchange)
 
@@ -253,7 +258,8 @@ def _on_cluster(
                 exchange.get(table.name, collection.directory)
 
     here = process_limits(1, memory).memory
-    with Cluster(function, address, memory=here, floor=TWO_COMPILERS_BYTES) as executor:
+    floor = TWO_COMPILERS_BYTES
+    with Cluster(function, address, memory=here, floor=floor, folder=folder) as executor:
         listed = collection.jobs(threads)
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)

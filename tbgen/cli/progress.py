@@ -153,8 +153,9 @@ class SetProgress(LiveLine, Progress, Observer):
         if self._by_workers and running:
             names = f": {', '.join(running)}" if len(running) <= _MAX_NAMED else ""
             done = f"{self.counts.total()}/{self._total} done"
-            state = f"{len(running)} waiting, {trouble}" if trouble else f"{len(running)} running"
-            self._show_at_intervals(f"{done}, {state}{names}")
+            state = f"{len(running)} waiting" if trouble else f"{len(running)} running"
+            reason = f"; {trouble}" if trouble else ""
+            self._show_at_intervals(f"{done}, {state}{names}{reason}")
 
     def summary(self, left_out: int) -> str:
         """Return the totals: `9 tables: 7 built, 2 left out; 143 MiB in 2 min`."""

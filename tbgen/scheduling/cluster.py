@@ -6,28 +6,32 @@
 
 A worker must have the job's bytes free in the resource `memory`, with which workers are started; a
 worker without that resource gets no jobs. A job that needs more bytes than any worker declares when
-the run begins is given the bytes of the largest worker. If a worker is killed, dask runs its jobs
-elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself is lost,
-and a new one is started at the same address within `_RECONNECT_SECONDS`, all running jobs are
-postponed, and then submitted to the new one.
+the run begins is given the bytes of the largest worker. Each worker is checked when it is first
+seen: version of tbgen, common directory. If a worker is killed, dask runs its jobs elsewhere. A job
+that kills several workers ends with `LostError`. If the scheduler itself is lost, and a new one is
+started at the same address within `_RECONNECT_SECONDS`, all running jobs are postponed, and then
+submitted to the new one.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import re
 import signal
 import socket
+import tempfile
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import Any
 
 import tbgen
-from tbgen.indexing.errors import InputError, excerpt
+from tbgen.indexing.errors import InputError, excerpt, one_line
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Attempt, Executor, LostError, PostponedError, attempt
 from tbgen.system.platform import safe_path
@@ -38,7 +42,10 @@ RESOURCE = "memory"
 
 _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 60
-"""Time limits for connecting to a scheduler, and then for its first worker."""
+"""Time limits for connecting to a scheduler, and for its first worker when a run begins."""
+
+_RESULT_SECONDS = 60
+"""Time limit for fetching the result of a job: a client that is closed meanwhile never gets it."""
 
 _RECONNECT_SECONDS = 900
 """Time limit for connecting to a new scheduler after the old one was lost."""
@@ -61,7 +68,7 @@ instead of 7 %. Status pages, which any user could read, are turned off.
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
-_SCHEDULER = re.compile(r"(?:[a-z]+://)?\[?([^/\s]+?)\]?:([0-9]{1,5})/?", re.ASCII)
+_SCHEDULER = re.compile(r"(?:tcp://|tls://)?\[?([^/\s]+?)\]?:([0-9]{1,5})/?", re.ASCII)
 """Pattern of a scheduler's address, with host and port as groups."""
 
 
@@ -71,23 +78,27 @@ class Cluster(Executor):
     address : of a scheduler, or `local:N`
     memory : bytes of a local cluster, divided equally among its workers
     floor : least bytes that a job is given, if a worker has them
+    folder : directory that workers must share with this machine, None for no check; created
 
     Raises `InputError` for a malformed address, for TLS without certificates, if dask is missing,
-    if a local cluster does not start, if no scheduler with workers answers, if no worker declares
-    its memory, or if a worker has another version of tbgen.
+    if a local cluster does not start, if no scheduler answers, if no worker declares its memory,
+    or if a worker has another version of tbgen or does not share `folder`; and `OSError` if
+    `folder` cannot be written.
     """
 
     def __init__(
-        self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int
-    ) -> None:
+        self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int,
+        folder: Path | None = None,
+    ) -> None:  # fmt: skip
         _distributed()
         # `wait` handles a lost scheduler; dask's client would also log a traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._function = function
         self._floor = floor
+        self._folder = None if folder is None else folder.absolute()
         self._run = uuid.uuid4().hex[:8]
         self._checked: set[tuple[str, str]] = set()
-        """Workers with this version of tbgen: address and folder, which a restart changes."""
+        """Workers that passed the check: address and dask's folder, which a restart changes."""
         self._needs: dict[Future[Any], int] = {}
         """Bytes that each running job needs."""
         self._lost_at: float | None = None
@@ -108,25 +119,26 @@ class Cluster(Executor):
                     f"{excerpt(address)} is no address of a dask scheduler",
                     "write it as tcp://10.0.0.1:8786, or local:2 for two processes",
                 )
+            else:
+                self._security = _configured_security(address)
             self._address = address = address.rstrip("/")
-            if address.startswith("tls://") and self._security is None:
-                _require_certificates(address)
             try:
                 self._client = _connected(address, self._security)
-            except (OSError, ValueError) as error:
+            except OSError as error:
                 raise InputError(
-                    f"no dask scheduler with workers answers at {excerpt(address)}",
-                    "start one: dask scheduler, and on each machine dask worker ADDRESS "
-                    "--resources memory=8e9 (docs/cluster.md)",
+                    f"no dask scheduler answers at {excerpt(address)}: {one_line(error)}",
+                    "start one: dask scheduler (docs/cluster.md)",
                 ) from error
             opened.callback(self._close)
+            with contextlib.suppress(OSError):  # no worker within the limit
+                self._client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
             self._check_workers()
-            declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
-            self._most = int(max(declared, default=0))
+            self._most = self._largest()
             if not self._most:
                 raise InputError(
-                    "the dask workers do not declare memory for tables",
-                    "start them with --resources memory=8e9, in bytes (docs/cluster.md)",
+                    f"no worker of the dask scheduler at {address} declares memory for tables",
+                    f"start some: dask worker {address} --resources memory=8e9, in bytes "
+                    "(docs/cluster.md)",
                 )
             self._opened = opened.pop_all()
 
@@ -137,52 +149,77 @@ class Cluster(Executor):
     def workers(self) -> dict[str, Any]:
         """Return dask's data on each worker by its address: `resources`, `nthreads`, `pid` etc.
 
-        Empty if the scheduler is lost.
+        Workers that declare no memory are left out. Empty if the scheduler is lost.
         """
-        with contextlib.suppress(OSError):
-            return self._client.scheduler_info(n_workers=-1)["workers"]
-        return {}
+        if self._is_lost():
+            return {}
+        identity = self._client.scheduler.identity
+        try:
+            workers = self._client.sync(identity, callback_timeout=_CONNECT_SECONDS)["workers"]
+        except OSError:
+            self._lose()
+            return {}
+        return {name: each for name, each in workers.items() if each["resources"].get(RESOURCE)}
+
+    def _largest(self) -> int:
+        """Return the most bytes that a connected worker declares, 0 without workers."""
+        workers = self.workers().values()
+        return max((int(each["resources"][RESOURCE]) for each in workers), default=0)
 
     def trouble(self) -> str:
-        """Return the reason why jobs wait: no scheduler, no worker, or none with enough memory."""
-        if self._lost_at is not None:
-            return f"no dask scheduler answers at {self._address}"
-        workers = self.workers().values()
-        if not workers:
-            return "no worker is connected"
-        needed = max(self._needs.values(), default=0)
-        if needed > max(worker["resources"].get(RESOURCE, 0) for worker in workers):
-            return f"no connected worker has {format_bytes(needed)} of memory for tables"
-        return ""
+        """Return the reason why jobs wait: no scheduler, or no worker with enough memory."""
+        if self._is_lost():
+            return f"no dask scheduler answers at {self._address}: start it again"
+        needed = max([*self._needs.values()], default=0)
+        if needed <= self._largest():
+            return ""
+        return (
+            f"no connected worker has {format_bytes(needed)} of memory for tables: "
+            f"start one with --resources memory={needed}"
+        )
 
     def _check_workers(self) -> None:
-        """Raise `InputError` if an unchecked worker has another version of tbgen, or no tbgen."""
+        """Raise `InputError` if a new worker has another tbgen, or does not see `folder`'s files.
 
-        def imported_version() -> str:  # dask sends the code of a local function
+        Raises `OSError` if `folder` cannot be written.
+        """
+
+        def look(path: str) -> tuple[str, bool]:  # dask sends the code of a local function
+            import os
+
             import tbgen
 
-            return tbgen.__version__
+            return tbgen.__version__, os.path.exists(path)
 
         there = {(name, each["local_directory"]) for name, each in self.workers().items()}
-        new, ours = dict(sorted(there - self._checked)), tbgen.__version__
+        new, ours, found = dict(sorted(there - self._checked)), tbgen.__version__, {}
         if not new:
             return
-        found = self._client.run(imported_version, workers=[*new], on_error="return")
-        for address, version in found.items():
-            if isinstance(version, OSError):  # the worker is gone
+        with _temporary_file(self._folder) as path, contextlib.suppress(OSError):
+            found = self._client.run(look, path, workers=[*new], on_error="return")
+        for address, answer in found.items():
+            if isinstance(answer, OSError):  # the worker is gone
                 continue
+            failed = isinstance(answer, Exception)
+            version, shares = ("", False) if failed else answer
             if version != ours:
-                has = "no tbgen" if isinstance(version, Exception) else f"tbgen {version}"
+                has = f"no usable tbgen ({one_line(answer)})" if failed else f"tbgen {version}"
                 raise InputError(
                     f"the worker at {address} has {has}, this build has tbgen {ours}",
-                    "install the same version on every machine; the same command resumes",
+                    "install the same version there, or stop it; the same command resumes",
+                )
+            if not shares:
+                raise InputError(
+                    f"the worker at {address} does not see the files in {self._folder}",
+                    "share this directory under the same name, exchange tables by --via, or stop "
+                    "this worker; the same command resumes",
                 )
             self._checked.add((address, new[address]))
 
     def submit(self, start: Start) -> Future[Any]:
         """Submit a job; while the scheduler is lost, it waits to be postponed by `wait`."""
         local: Future[Any] = Future()
-        if self._client.status != "running":
+        if self._is_lost():
             return local
         self._submitted += 1
         memory = min(max(start.memory, self._floor), self._most)
@@ -202,30 +239,39 @@ class Cluster(Executor):
         """Wait until a future is done, at most `timeout` or `_CHECK_SECONDS`; return those done.
 
         If the scheduler was lost and a new one answers, the jobs of all futures are postponed.
-        Raises `InputError` without a new one after `_RECONNECT_SECONDS`, and for a worker with
-        another version of tbgen, also if its jobs are done.
+        Raises `InputError` without a new one after `_RECONNECT_SECONDS`, and for a new worker that
+        must not run jobs, also if its jobs are done or failed.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
-        if self._client.status == "running":
-            with contextlib.suppress(OSError):  # the scheduler is lost just now
-                self._check_workers()
+        if not self._is_lost():
+            self._check_workers()
         elif not done and self._is_connected_again():
             for future in futures:
                 _SCHEDULER_LOST.complete(future)
         return done
+
+    def _is_lost(self) -> bool:
+        """Return whether the scheduler is lost; disconnect if the client has lost it just now."""
+        if self._client.status != "running":
+            self._lose()
+        return self._lost_at is not None
+
+    def _lose(self) -> None:
+        """Disconnect from a scheduler that does not answer, unless that is done."""
+        if self._lost_at is None:
+            self._lost_at = self.now()
+            self._close()
 
     def _is_connected_again(self) -> bool:
         """Try once to connect to a new scheduler at the same address, and return the success.
 
         Raises `InputError` if the scheduler was found to be lost `_RECONNECT_SECONDS` ago.
         """
-        if self._lost_at is None:
-            self._lost_at = self.now()
-            self._close()
+        assert self._lost_at is not None
         try:
             self._client = _connected(self._address, self._security)
-        except (OSError, ValueError):
+        except OSError:
             if self.now() > self._lost_at + _RECONNECT_SECONDS:
                 raise InputError(
                     f"the dask scheduler at {self._address} was lost",
@@ -238,59 +284,77 @@ class Cluster(Executor):
     def _close(self) -> None:
         # The scheduler may be lost.
         with contextlib.suppress(OSError):
-            self._client.close()
+            self._client.close(timeout=_CONNECT_SECONDS)
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
 """Result of the jobs of a lost scheduler."""
 
 
+@contextlib.contextmanager
+def _temporary_file(folder: Path | None) -> Iterator[str]:
+    """Context manager: yields the path of a new file in `folder`; for None a path that exists."""
+    if folder is None:
+        yield "."
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(prefix=".tbgen-", dir=folder) as file:
+        yield file.name
+
+
 def _connected(address: str, security: Any) -> Any:
-    """Return a client of a scheduler that has workers.
+    """Return a client of a scheduler; raise `OSError` if none answers within `_CONNECT_SECONDS`."""
 
-    security : certificate of a local cluster; None for dask's own settings
+    async def identity() -> Any:
+        arguments = security.get_connection_args("client")
+        async with _distributed().rpc(address, connection_args=arguments) as server:
+            return await server.identity()
 
-    Raises `OSError`, and `ValueError` for an impossible address.
-    """
-    # dask's client may hang in garbage collection after it has failed to connect.
+    # If no scheduler answers, dask's client may hang, in its constructor or in garbage collection.
     match = _SCHEDULER.fullmatch(address)
     assert match is not None
     host, port = match.groups()
     try:
         socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
-    except OverflowError as error:  # a port above 65535
-        raise ValueError(str(error)) from error
-    client = _distributed().Client(
+        found = asyncio.run(asyncio.wait_for(identity(), _CONNECT_SECONDS))["type"]
+    except TimeoutError:
+        raise ConnectionError(f"no answer in {_CONNECT_SECONDS} s") from None
+    except OSError:
+        raise
+    except Exception as error:  # an impossible port, or an answer that is not dask's
+        raise ConnectionError(one_line(error)) from error
+    if found != "Scheduler":
+        raise ConnectionError(f"it is the address of a {found}")
+    return _distributed().Client(
         address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security
     )
-    try:
-        client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
-    except OSError:
-        client.close()
-        raise
-    return client
 
 
 def _complete(local: Future[Any], remote: Any) -> None:
-    """Complete a local future from dask's: postponed if cancelled, lost by an error of dask."""
-    if remote.status == "cancelled":
-        answer = _SCHEDULER_LOST
-    else:
+    """Complete a local future from dask's: postponed if its scheduler is lost, lost by an error."""
+    answer = _SCHEDULER_LOST
+    if remote.status != "cancelled":
         try:
-            answer = remote.result()
+            answer = remote.result(timeout=_RESULT_SECONDS)
         except Exception as error:  # of dask itself: errors of jobs are in the result
-            answer = Attempt(error=LostError(f"{type(error).__name__}: {error}"))
+            if remote.client.status == "running":
+                answer = Attempt(error=LostError(f"{type(error).__name__}: {error}"))
     answer.complete(local)
 
 
-def _require_certificates(address: str) -> None:
-    """Raise `InputError` if dask's settings name no certificates for a `tls://` address."""
-    settings = _distributed().Security().get_connection_args("client")
-    if settings.get("ssl_context") is None:
+def _configured_security(address: str) -> Any:
+    """Return the certificates of dask's settings; `InputError` if a `tls://` address has none."""
+    try:
+        security = _distributed().Security()
+        context = security.get_connection_args("client").get("ssl_context")
+        if context is None and address.startswith("tls://"):
+            raise FileNotFoundError("none is set")
+    except OSError as error:
         raise InputError(
-            f"no certificates for {excerpt(address)}",
+            f"no certificates for {excerpt(address)}: {one_line(error)}",
             "name them in dask's settings: distributed.comm.tls",
-        )
+        ) from error
+    return security
 
 
 def _local_cluster(address: str, memory: int) -> Any:

@@ -125,19 +125,6 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
         here.build(here.jobs(1, TWO_COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
-def test_workers_that_see_different_directories(tmp_path: Path) -> None:
-    """A supporting table that another worker built elsewhere is missing; the error tells why."""
-    collection = Collection([KRKN], tmp_path / "here", NO_RULES)
-    builder = collection.table_builder(1)
-
-    def apart(start: Start) -> object:
-        return replace(builder, directory=tmp_path / start.job.key)(start)
-
-    jobs = collection.jobs(1, TWO_COMPILERS_BYTES)
-    with pytest.raises(InputError, match=r"2 built tables missing in .*here.*the same name"):
-        collection.build(jobs, InProcess(apart), Observer(), keep_going=False)
-
-
 def test_a_failure_is_reported_rather_than_a_missing_directory(tmp_path: Path) -> None:
     """A directory that is renamed during a build lacks its tables, but the failed job tells why."""
     here, away = tmp_path / "here", tmp_path / "away"
@@ -237,6 +224,7 @@ def test_a_table_short_of_memory_is_retried_with_more(tmp_path: Path) -> None:
         (("--jobs", "0"), "is no number of processes"),
         (("--jobs", "many"), "is no number of processes"),
         (("--jobs", "2", "--dask", "local:2"), "use only one of"),
+        (("--memory", "1GiB", "--dask", "10.0.0.1:8786"), "dask workers declare theirs"),
     ],
 )
 def test_invalid_options(options: tuple[str, ...], said: str) -> None:

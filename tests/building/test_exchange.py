@@ -134,15 +134,18 @@ def test_an_incomplete_table_gets_no_final_name(exchange: Exchange, tmp_path: Pa
         exchange.get(TableName(KRKN, CHECK, Metric.DTC), tmp_path)
 
 
-def test_a_file_system_that_cannot_connect_is_an_error_of_one_line() -> None:
+@pytest.mark.parametrize(
+    ("cause", "said"), [("no\n route", "': no route"), ("", "': RuntimeError")]
+)
+def test_a_file_system_that_cannot_connect_is_an_error_of_one_line(cause: str, said: str) -> None:
     class Unreachable(MemoryFileSystem):  # type: ignore[misc]
         protocol = "unreachable"
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
-            raise RuntimeError("no route")
+            raise RuntimeError(cause)
 
     fsspec.register_implementation("unreachable", Unreachable, clobber=True)
-    with pytest.raises(ExchangeError, match="no route"):
+    with pytest.raises(ExchangeError, match=f"{said}$"):
         Exchange("unreachable://host/folder").names()
 
 
@@ -152,6 +155,25 @@ def test_invalid_addresses() -> None:
     result = CliRunner().invoke(main, ["build", "KRK", "--via", "s3://bucket"])
     assert result.exit_code == 2
     assert "--via needs --dask" in result.stderr
+
+
+@pytest.mark.parametrize("via", ["there", "file://there", "local://there", "objects://there"])
+def test_local_addresses_are_made_absolute(
+    via: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers have other working directories; all must see the folder of a local address."""
+    module = pytest.importorskip("tbgen.scheduling.cluster")
+    given: list[Any] = []
+
+    def cluster(function: RemoteTableBuilder, *arguments: object, folder: Path, **more: int) -> Any:
+        given.extend([function.exchange.address, folder])
+        raise InputError("enough")
+
+    monkeypatch.setattr(module, "Cluster", cluster)
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(main, ["build", "KRK", "--dask", "10.0.0.1:8786", "--via", via])
+    there = tmp_path / "there"
+    assert given == ([via, None] if via.startswith("objects") else [str(there), there])
 
 
 @pytest.mark.certification

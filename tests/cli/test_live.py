@@ -58,7 +58,7 @@ def test_a_build_without_workers_says_so(
 
     with SetProgress(1, Forecast((), 1), by_workers=True) as shown, pytest.raises(InterruptedError):
         run([Job("KRK")], Stuck(), shown)
-    assert "0/1 done, 1 waiting, no worker is connected: KRK\n" in capsys.readouterr().err
+    assert "0/1 done, 1 waiting: KRK; no worker is connected\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("total", [LARGE_SET, LARGE_SET + 1])
