@@ -1,6 +1,6 @@
 """Reasons for the value of a position or a move, as sentences that name their units.
 
-    value, mechanism  ->  Reason: key of a sentence, and its fields  ->  Words: the sentence
+    value, mechanism  ->  key of a sentence, and its fields  ->  `Words`: the sentence
 
     Red mates in 9 plies (5 moves)                        order 0, distance to mate
     Red mates or converts in 3 plies (2 moves)            order 0, distance to conversion
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -29,31 +28,6 @@ from tbgen.rules import in_check
 from tbgen.system.units import counted
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules, Value
 from tbgen.tables.codes import DRAW
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Key of a sentence that explains a value, and the fields that fill it.
-
-    key : row of reasons.csv
-    side : subject of the sentence, usually the winner
-    value : the explained value
-    metric, rules : those of the table that has the value
-    offence : kind of the offence, used if `mechanism` is None; None if unknown or without offence
-    mechanism : offence by which the repetition rules decide, with its pieces; None if unknown
-    material : material after a capture, or the materials whose tables are missing
-    verdict : the referee's sentence
-    """
-
-    key: str
-    side: Side = Side.RED
-    value: Value = DRAW
-    metric: Metric | None = None
-    rules: Rules | None = None
-    offence: Offence | None = None
-    mechanism: Mechanism | None = None
-    material: str | None = None
-    verdict: str = ""
 
 
 def read_sentences(column: int) -> dict[str, str]:
@@ -74,36 +48,53 @@ class Words:
     the metric, {offence} with a phrase, {order}, {material} and {verdict} as they are.
     """
 
-    def sentence(self, reason: Reason) -> str:
-        """Return the sentence for a reason, with its fields filled in."""
-        value, conversion = reason.value, reason.metric == Metric.DTC
-        return self.sentences[reason.key].format(
-            side=self.side(reason.side),
-            other=self.side(reason.side.other),
+    def sentence(
+        self,
+        key: str,
+        side: Side = Side.RED,
+        value: Value = DRAW,
+        metric: Metric | None = None,
+        rules: Rules | None = None,
+        offence: Offence | None = None,
+        mechanism: Mechanism | None = None,
+        *,
+        material: str | None = None,
+        verdict: str = "",
+    ) -> str:
+        """Return the sentence that explains a value, with its fields filled in.
+
+        key : row of reasons.csv
+        side : subject of the sentence, usually the winner
+        value, metric, rules : the explained value, metric and rules of the table that has it
+        offence : kind of the offence, used if `mechanism` is None; None if unknown
+        mechanism : offence by which the repetition rules decide, with its pieces; None if unknown
+        material : material after a capture, or the materials whose tables are missing
+        verdict : the referee's sentence
+
+        A known chase is shown with victim and chasers. An offence of unknown kind is `perpetual
+        check or chase` under rules that judge chases, else `perpetual check`.
+        """
+        if mechanism is not None:
+            offence = mechanism.offence
+        elif offence is None and not (rules is not None and rules.judges_chases):
+            offence = Offence.CHECK
+        if mechanism is not None and mechanism.victim is not None:
+            phrase = self.chase(mechanism)
+        else:
+            phrase = self.sentences[offence or "check_or_chase"]
+        conversion = metric == Metric.DTC
+        return self.sentences[key].format(
+            side=self.side(side),
+            other=self.side(side.other),
             order=value.order,
             plies=self.plies(value.plies),
             distance=self.distance(value.plies),
             mates=self.sentences["mates_or_converts" if conversion else "mates"],
             mated=self.sentences["mated_or_converted" if conversion else "mated"],
-            offence=self.offence(reason),
-            material=reason.material,
-            verdict=reason.verdict,
+            offence=phrase,
+            material=material,
+            verdict=verdict,
         )
-
-    def offence(self, reason: Reason) -> str:
-        """Return a phrase for the offence in a reason, such as `perpetual check`.
-
-        For a known chase the phrase names the victim and the chasers. If the kind of the offence
-        is unknown, the phrase is `perpetual check or chase` under rules that judge chases, else
-        `perpetual check`.
-        """
-        found = reason.mechanism
-        if found is not None and found.victim is not None:
-            return self.chase(found)
-        kind = found.offence if found is not None else reason.offence
-        if kind is None and not (reason.rules is not None and reason.rules.judges_chases):
-            kind = Offence.CHECK
-        return self.sentences["check_or_chase" if kind is None else kind]
 
     def side(self, side: Side) -> str:
         """Return the name of a side, such as `Red`."""
@@ -148,19 +139,19 @@ def explain_position(
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
-        return words.sentence(Reason("draw" if result.material.needs_table else "no_attackers"))
+        return words.sentence("draw" if result.material.needs_table else "no_attackers")
     if value.outcome == Outcome.WIN:
         key, offence = "forces" if value.order else "wins", None
         if is_direct_win(result):
             # In a direct win by check the winner is in check, in one by chase never.
             key = "has_forced"
             offence = Offence.CHECK if in_check(position) else Offence.CHASE
-        return words.sentence(Reason(key, side, value, metric, rules, offence, mechanism))
+        return words.sentence(key, side, value, metric, rules, offence, mechanism)
     if value.order:
-        return words.sentence(Reason("offends", side, value, metric, rules, mechanism=mechanism))
+        return words.sentence("offends", side, value, metric, rules, mechanism=mechanism)
     if value.plies == 0:
-        return words.sentence(Reason("is_mated" if in_check(position) else "is_stalemated", side))
-    return words.sentence(Reason("loses", side.other, value, metric))
+        return words.sentence("is_mated" if in_check(position) else "is_stalemated", side)
+    return words.sentence("loses", side.other, value, metric)
 
 
 def explain_move(
@@ -178,18 +169,18 @@ def explain_move(
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
-        return words.sentence(Reason("move_unknown", material=move.missing))
+        return words.sentence("move_unknown", material=move.missing)
     if root is None:
         return explain_position(move.after, after, words=words)
     if worth.outcome == Outcome.DRAW:
         is_last = move.capture and not after.material.needs_table
-        return words.sentence(Reason("leaves_no_attackers" if is_last else "draw"))
+        return words.sentence("leaves_no_attackers" if is_last else "draw")
     if move.ends_game:
-        return words.sentence(Reason("move_mates" if move.check else "move_stalemates"))
+        return words.sentence("move_mates" if move.check else "move_stalemates")
     won = worth.outcome == Outcome.WIN
     if move.converts:
         key = "move_wins_by_capture" if won else "move_loses_by_capture"
-        return words.sentence(Reason(key, material=after.material.name))
+        return words.sentence(key, material=after.material.name)
     # A capture leads to another table: if either counts to conversion, so does this distance.
     metric = Metric.DTC if Metric.DTC in (root.metric, after.metric) else Metric.DTM
     keeps = won and is_direct_win(root) and worth.order == root.order and not move.capture
@@ -206,20 +197,18 @@ def explain_move(
         key = "move_wins" if won else "move_loses"
     shown = mechanism if mechanism is not None and mechanism.move == move.move else None
     mover = move.after.side.other
-    return words.sentence(Reason(key, mover, worth, metric, root.rules, offence, shown))
+    return words.sentence(key, mover, worth, metric, root.rules, offence, shown)
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
     """Return the sentence that explains the end of a line, such as a mate or a missing table."""
     winner, verdict = line.winner, line.verdict
     if line.is_over:
-        return words.sentence(Reason(f"line_{line.ending}", line.final.side.other))
+        return words.sentence(f"line_{line.ending}", line.final.side.other)
     if line.ending != Ending.LOOP:
-        return words.sentence(Reason(f"line_{line.ending}", material=line.missing))
+        return words.sentence(f"line_{line.ending}", material=line.missing)
     if verdict is None:
-        return words.sentence(Reason("line_repeats"))
+        return words.sentence("line_repeats")
     if winner is None:
-        return words.sentence(Reason("line_drawn_loop", verdict=verdict.reason))
-    return words.sentence(
-        Reason("line_loop", winner, mechanism=mechanism_of(line), verdict=verdict.reason)
-    )
+        return words.sentence("line_drawn_loop", verdict=verdict.reason)
+    return words.sentence("line_loop", winner, mechanism=mechanism_of(line), verdict=verdict.reason)

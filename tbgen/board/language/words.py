@@ -11,7 +11,7 @@ R, e4       Red rook; e4                                               红车；
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism
@@ -130,9 +130,9 @@ class Chinese(reasons.Words):
 class Traditional(Chinese):
     """Sentences of `Chinese` in traditional Chinese; phrases of other methods stay simplified."""
 
-    def sentence(self, reason: reasons.Reason) -> str:
-        """Return the sentence of a reason in traditional Chinese."""
-        return traditional(super().sentence(reason))
+    def sentence(self, *fields: Any, **others: Any) -> str:
+        """Return the sentence in traditional Chinese."""
+        return traditional(super().sentence(*fields, **others))
 
 
 WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
