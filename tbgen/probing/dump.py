@@ -10,6 +10,7 @@ the metadata of the schema, under the key `tbgen`.
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import tempfile
@@ -33,19 +34,12 @@ def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
 
     If there are no parts, nothing is written, not even the header.
     """
-    small = [str(number) for number in range(256)]
+    writer = csv.writer(out, lineterminator="\n")
     for number, part in enumerate(parts):
         if number == 0:
-            out.write(",".join(part) + "\n")
-        texts = []
-        for column in part.values():
-            numbers = column.tolist()
-            if column.dtype in (np.uint8, np.bool_):
-                texts.append([small[value] for value in numbers])
-            else:
-                texts.append(list(map(str, numbers)))
-        lines = map(",".join, zip(*texts, strict=True))
-        out.write("".join(f"{line}\n" for line in lines))
+            writer.writerow(part)
+        numbers = [c.view(np.uint8) if c.dtype == np.bool_ else c for c in part.values()]
+        writer.writerows(zip(*(column.tolist() for column in numbers), strict=True))
 
 
 def write_npz(
