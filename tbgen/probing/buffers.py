@@ -34,13 +34,7 @@ from tbgen.indexing.material import as_material
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import kernels
 from tbgen.probing.kernels import Buffers
-from tbgen.tables import (
-    MissingTableError,
-    Tablebase,
-    TableFile,
-    TableName,
-    WdlName,
-)
+from tbgen.tables import MissingTableError, Tablebase, TableFile, TableName, WdlName
 from tbgen.tables.batches import checked
 from tbgen.tables.blocks import Block
 

@@ -20,13 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
+from tbgen.engine.search import network
 from tbgen.engine.search.geometry import KING, LINE_OF, LINES, PHASES, PLACE_OF, ROOK
-from tbgen.engine.search.network import (
-    ACCUMULATOR_SIZE,
-    EMPTY_ACCUMULATOR,
-    INPUT_ROWS,
-    update_accumulator,
-)
 from tbgen.engine.search.safety import gives_check
 from tbgen.indexing import Move
 from tbgen.indexing.squares import EMPTY, SQUARES
@@ -58,7 +53,7 @@ STATE = np.dtype(
         ("occupancy", np.int16, (ROWS, LINES)),  # masks of ranks and files (`geometry`)
         ("squares", np.int8, (ROWS, PIECES)),  # square of each id; -1 once captured
         ("keys", np.int64, ROWS),
-        ("accumulator", np.int16, (ROWS, ACCUMULATOR_SIZE)),  # sums of the `network`
+        ("accumulator", np.int16, (ROWS, network.ACCUMULATOR_SIZE)),  # sums of the `network`
         ("phase", np.int32, ROWS),
         ("attackers_left", np.int32, (ROWS, 2)),  # rooks, knights, cannons and pawns by side
         ("men_left", np.int32, ROWS),  # number of pieces on the board
@@ -152,8 +147,8 @@ def begin(states, moves, side):
     record.start_record(state.boards, state.ids, state.log, side)
     key = np.int64(side * SIDE_KEY)
     phase = np.int64(0)
-    for i in range(ACCUMULATOR_SIZE):
-        state.accumulator[0, i] = EMPTY_ACCUMULATOR[i]
+    for i in range(network.ACCUMULATOR_SIZE):
+        state.accumulator[0, i] = network.EMPTY_ACCUMULATOR[i]
     state.attackers_left[0, 0] = state.attackers_left[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
     for line in range(LINES):
@@ -176,8 +171,8 @@ def begin(states, moves, side):
             _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
             phase += PHASES[code]
-            for i in range(ACCUMULATOR_SIZE):
-                state.accumulator[0, i] += INPUT_ROWS[code, square, i]
+            for i in range(network.ACCUMULATOR_SIZE):
+                state.accumulator[0, i] += network.INPUT_ROWS[code, square, i]
     state.keys[0], state.phase[0] = key, phase
     state.men_left[0] = state.men_count[0] + state.men_count[1]
     for row in range(len(moves)):
@@ -222,7 +217,7 @@ def push(state, row, side, source, target):
     if taken == EMPTY:
         _toggle(state, after, target)
     state.keys[after] = key_after(state, row, source, target)
-    update_accumulator(state, row, code, source, target, taken)
+    network.update_accumulator(state, row, code, source, target, taken)
     if taken != EMPTY:
         state.squares[after, state.ids[row, target]] = -1
         state.phase[after] -= PHASES[taken]
@@ -244,7 +239,7 @@ def push_null(state, row):
         state.ids[after, square] = state.ids[row, square]
     state.keys[after] = state.keys[row] ^ SIDE_KEY
     _copy(state, row)
-    for i in range(ACCUMULATOR_SIZE):
+    for i in range(network.ACCUMULATOR_SIZE):
         state.accumulator[after, i] = state.accumulator[row, i]
     here, following = state.log[row], state.log[after]
     following[record.KEY] = here[record.KEY]
