@@ -27,7 +27,7 @@ extern "C" {
 /* Version of this header, and of tbgen. */
 #define XQ_VERSION_MAJOR 2
 #define XQ_VERSION_MINOR 3
-#define XQ_VERSION_PATCH 1
+#define XQ_VERSION_PATCH 2
 
 /* The shared library exports only what follows. */
 #if defined(__GNUC__)

@@ -71,7 +71,7 @@ _folder = _path.dirname(_path.realpath(__file__))
 if not _path.isdir(_path.join(_folder, "indexing")):
     __path__.append(_path.dirname(_folder))
 
-__version__ = "2.3.1"
+__version__ = "2.3.2"
 
 _HOMES = {
     "board.drawing.diagram": ("picture",),
